@@ -99,3 +99,48 @@ def test_forty_feet_that_turn_and_stop(capfd: pytest.CaptureFixture[str]) -> Non
     assert motion.certificate.contact < 1e-7
     assert not motion.certificate.unique
     assert printed(capfd) == ("", "")
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("turned", [1e-10, 1e-8])
+def test_an_angle_of_next_to_nothing_costs_no_steps(turned: float, backend: str) -> None:
+    """Its torques are differences of forces, with their rounding. Held to a thousandth of the tolerance of its own size
+    it took thousands of steps, and at 1e-10 found no end. It slides to rest by μ g.
+    """
+    motion = body(4, **{"x'": 2.0, "th": turned}).simulate(0.5, samples=6, backend=backend)
+    np.testing.assert_allclose(motion["x'"], 2 - MU * G * motion.t, rtol=1e-8)
+    assert motion.timing.steps < 200
+    assert motion.certificate.contact < 1e-8
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+def test_a_cube_in_quaternions_slides_to_rest(backend: str) -> None:
+    """The length of the quaternion carries the square of rounding as its mass, which made forces of rounding seem as
+    large as any: its certificate failed.
+    """
+    corners = [
+        (
+            f"({p} - 2*{p}*(c^2 + d^2) + 2*{q}*(b*c - a*d) - (b*d + a*c))",
+            f"({q} - 2*{q}*(b^2 + d^2) + 2*{p}*(b*c + a*d) - (c*d - a*b))",
+            f"(-0.5 + b^2 + c^2 + 2*{p}*(b*d - a*c) + 2*{q}*(c*d + a*b))",
+        )
+        for p in (-0.5, 0.5)
+        for q in (-0.5, 0.5)
+    ]
+    spins = ("-b*a' + a*b' + d*c' - c*d'", "-c*a' - d*b' + a*c' + b*d'", "-d*a' + c*b' - b*c' + a*d'")
+    names = [q + mark for q in "xyzabcd" for mark in ("", "'")]
+    motion = da.System(
+        "cube",
+        coordinates="x y z a b c d",
+        kinetic="(x'^2 + y'^2 + z'^2)/2 + (" + " + ".join(f"({spin})^2" for spin in spins) + ")/3",
+        potential="9.81*z",
+        constraints={"unit": "a^2 + b^2 + c^2 + d^2 = 1"}
+        | {f"corner{k}": f"z + {dz} >= 0" for k, (_, _, dz) in enumerate(corners)},
+        nonideal=[
+            da.Coulomb(f"corner{k}", MU, point=(f"x + {dx}", f"y + {dy}", f"z + {dz}"))
+            for k, (dx, dy, dz) in enumerate(corners)
+        ],
+        initial=dict.fromkeys(names, 0.0) | {"x'": 1.2, "y'": 1.6, "z": 0.5, "a": 1.0},
+    ).simulate(1.0, samples=6, backend=backend)
+    np.testing.assert_allclose(motion["x'"], 0.6 * np.maximum(0, 2 - MU * G * motion.t), atol=1e-8)
+    assert motion.certificate.holds, motion.certificate

@@ -8,6 +8,7 @@ from scipy.optimize import LinearConstraint, brentq, linprog, minimize
 
 import dalembert as da
 from dalembert.motion.contacts.decide import decide
+from dalembert.motion.contacts.run import transitions
 from dalembert.motion.contacts.run.transitions import Transitions
 
 G = 9.81
@@ -189,6 +190,7 @@ def test_feet_of_a_body_that_was_at_rest_before_stop_together(backend):
 def test_the_certificate_sees_a_body_that_sets_off_too_early(samples, monkeypatch):
     """One foot sticks, the other is said to slip though nothing moves, and holds less than it could."""
     monkeypatch.setattr(Transitions, "see_speed", lambda *_: None)
+    monkeypatch.setattr(transitions, "ROUNDING", 0.0)
     monkeypatch.setattr(Transitions, "stopped_slipping", lambda *_: set())
     monkeypatch.setattr(decide, "held_by_others", lambda *_: [])
     monkeypatch.setattr(decide, "_held_after_all", lambda *_: None)
@@ -223,6 +225,7 @@ def test_blocks_that_stop_at_once_stay_both():
 
 def test_the_certificate_sees_one_that_does_not_stay(monkeypatch):
     monkeypatch.setattr(Transitions, "see_speed", lambda *_: None)
+    monkeypatch.setattr(transitions, "ROUNDING", 0.0)
     motion = blocks_pushed_to_and_fro().simulate(5, samples=21)
     assert motion["x2'"][-1] < -1  # the old fault
     assert motion.certificate.contact > motion.certificate.thresholds["contact"]

@@ -13,6 +13,9 @@ from dalembert.kernel.ready.many import LONG, address, entry
 from dalembert.mechanics.solve.mass_scale import mass_scale
 
 _FOUND = ctypes.c_double * 5
+# The length of a quaternion has as much mass as the body turns: next to none. As a unit, the root of such a mass would
+# make forces of rounding. Below this share of the largest it is none; DA_MASSLESS of c/contact_laws.h.
+MASSLESS = 1e-8
 
 
 class LawsArgument(ctypes.Structure):
@@ -124,7 +127,7 @@ def look_at_laws(
     at = np.flatnonzero(bytes_[count * K : count * (K + 1)])
     left = Left(
         block[: ends[1]].reshape(count, n)[at],
-        units[at] / mass_scale(along.M[at])[:, :, None],
+        units[at] / mass_scale(along.M[at], none=MASSLESS)[:, :, None],
         bytes_[: count * K].reshape(count, K)[at],
         block[ends[1] : ends[2]].reshape(count, K)[at],
         block[ends[2] : ends[3]][at],

@@ -122,7 +122,9 @@ def _contact_residual(motion: Motion, data: Data, states: ContactState, contacts
 
     assert data.closed is not None
     found = contact_residual(motion, data.M, data.Q, data.closed, states)
-    return found if contacts is None else max(found, departed_early(motion, contacts, speed_of_rest(motion)))
+    if contacts is None:
+        return found
+    return max(found, departed_early(motion, contacts, speed_of_rest(motion, data.M, data.Q)))
 
 
 def _undetermined_in_blows(motion: Motion, contacts: Contacts) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import ContactGraph, ContactState, contact_graph
-from dalembert.kernel.ready.contact_laws import Along, look_at_laws
+from dalembert.kernel.ready.contact_laws import MASSLESS, Along, look_at_laws
 from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.held_friction import RANK, beyond_limits
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SEEN = 1e3
 # Of velocities, with some operations between.
 ROUNDING = 1e-14
+EPSILON = float(np.finfo(float).eps)
 # A contact that sets off, however gently, accelerates by more than this share of what it does later: it is not at rest
 # at two outputs in a row.
 IDLE = 1e-9
@@ -52,7 +53,7 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     normal, friction, state = _told(motion)
     of = (motion.q, motion.v, motion.a, motion.multipliers)
     along = Along(M, Q, A, motion.C, *of, _smooth(motion), normal, friction, state, motion.acting, motion.rank)
-    span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion)
+    span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion, M, Q)
     if not (open_contacts_agree(motion) and events_agree(motion)):
         return float("inf")
     looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))
@@ -98,7 +99,7 @@ def contact_residual_by_numpy(
         along.M, along.Q, along.A, along.C, along.q, along.v, along.a, along.multipliers
     )  # fmt: skip
     one_sided, T, N, u, mu = list(graph.one_sided), q.shape[0], found.normal, found.slide, found.mu
-    root = mass_scale(M)
+    root = mass_scale(M, none=MASSLESS)
     steep = np.linalg.norm(A / root[:, None, :], axis=2)
     reactions = steep * multipliers
     units = units / root[:, :, None]
@@ -179,10 +180,14 @@ def _smooth(motion: Motion) -> Array:
     return C
 
 
-def speed_of_rest(motion: Motion) -> float:
-    """The speed that counts as rest. A system that rests all the time has velocities of rounding only."""
+def speed_of_rest(motion: Motion, M: Array, Q: Array) -> float:
+    """The speed that counts as rest. A system that rests all the time has velocities of rounding only: of its places
+    over the time, or of what forces would make of it. M, Q: at some points.
+    """
     span = float(motion.t[-1] - motion.t[0]) or 1.0
-    return max(REST * float(np.abs(motion.v).max()), 1e-12 * float(np.abs(motion.q).max()) / span)
+    carried = 1e-12 * float(np.abs(motion.q).max()) / span
+    driven = EPSILON * span * float((np.abs(Q) / mass_scale(M, none=MASSLESS) ** 2).max())
+    return max(REST * float(np.abs(motion.v).max()), carried, driven)
 
 
 def _together(*parts: Array) -> Array:

@@ -167,13 +167,19 @@ class _Checked:
         if contact.e == model.e or (self.blow.limited and contact.pieces):
             return [contact.e - model.e]
         speed = -float(self._velocities(k, self.blow.before)[0]) / (norm_of(self.sided[k].normal) or 1.0)
-        slow = model.e * speed <= SLOWEST * self.fastest
+        slow = model.e * speed <= SLOWEST * self.fastest or self._hardly_rises(k, model.e)
         braced = self.blow.limited and self._is_braced(k)
         if contact.e == 0.0 and (slow or self._is_held(max(model.mu(0.0), model.mu_static)) or braced):
             return [0.0]
         # Less than the law says, and nothing lost.
         limited = self.blow.limited and contact.e < model.e
         return [abs(self.blow.loss) / self.size**2 if limited else abs(contact.e - model.e)]
+
+    def _hardly_rises(self, k: int, e: float) -> bool:
+        """Whether what a contact would give back lifts it by no more than may be left out."""
+        normal = self.rows[k][0]
+        parting = e * float(self._velocities(k, self.blow.before)[0])
+        return parting**2 <= 2.0 * RISE * self.falling * float(normal @ self.inverse @ normal)
 
     def _is_held(self, mu: float) -> bool:
         """Whether guides hold what the contact pushes: they give nothing back."""

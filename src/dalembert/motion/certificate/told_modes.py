@@ -57,7 +57,8 @@ def told_modes(
     if not contacts.contacts:
         free = zip(told, frames, strict=True)
         return [None if one.closed is None else Mode((), (), (), one.closed, own) for one, own in free]
-    resting = speed_of_rest(motion)
+    M, Q, *_ = contacts.unconstrained(motion.q[0], motion.v[0], float(motion.t[0]))
+    resting = speed_of_rest(motion, M, Q)
     slides = slides_at(contacts, np.concatenate([t, end_t]), np.concatenate([start, end]), [*frames, *frames])
     begin, finish = slides[: t.size], slides[t.size :]
     on_line = [at.stop - at.start == 1 for at in contacts.components]

@@ -27,6 +27,20 @@ typedef struct {
 } da_laws;
 
 enum { DA_SLIPS, DA_STICKS, DA_OPEN };
+/* MASSLESS of kernel/ready/contact_laws.py. */
+static const double DA_MASSLESS = 1e-8;
+
+/* The units of n coordinates: the roots of their masses, 1 where there is next to none. */
+static void da_read_roots(long n, const double *M, double *root)
+{
+    double largest = 0.0;
+    for (long i = 0; i < n; i++) {
+        root[i] = sqrt(fabs(M[n * i + i]));
+        largest = da_most(largest, root[i]);
+    }
+    for (long i = 0; i < n; i++)
+        if (!(root[i] > DA_MASSLESS * largest)) root[i] = 1.0;
+}
 
 /* Unit forces at one point without their zeros: of each component its number of entries, where they are and what. */
 typedef struct {
@@ -216,10 +230,7 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
         const double *M = of->M + n * n * k, *Q = of->Q + n * k, *A = of->A + m * n * k, *a = of->a + n * k;
         const double *lambda = of->multipliers + m * k;
         double *steep = root + n;
-        for (long i = 0; i < n; i++) {
-            const double own = sqrt(fabs(M[n * i + i]));
-            root[i] = own > 0.0 ? own : 1.0;
-        }
+        da_read_roots(n, M, root);
         for (long i = 0; i < n; i++) {
             const double C = of->C[n * k + i], v = of->v[n * k + i], q = of->q[n * k + i];
             double inertia = 0.0;
@@ -277,11 +288,8 @@ DA_READY long da_contact_laws(const da_laws *of, double *found)
         double *rest = of->rest + n * k, own = 0.0;
         const int sure = of->left[k];
         of->unsure[k] = 0.0;
-        for (long i = 0; i < n; i++) {
-            const double mass = sqrt(fabs(of->M[n * n * k + n * i + i]));
-            root[i] = mass > 0.0 ? mass : 1.0;
-            own = da_most(own, fabs(of->v[n * k + i]));
-        }
+        da_read_roots(n, of->M + n * n * k, root);
+        for (long i = 0; i < n; i++) own = da_most(own, fabs(of->v[n * k + i]));
         da_read_units(of, k, &units);
         for (long j = 0; j < K; j++) {
             const long at = K * k + j, state = of->state[at], shut = state != DA_OPEN;

@@ -40,7 +40,7 @@ from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.native import REPEATED
 from dalembert.motion.integrate.pace import no_longer
-from dalembert.motion.integrate.settings import Settings, share_of, tolerances
+from dalembert.motion.integrate.settings import ROUNDING, Settings, share_of, tolerances
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import IN_WORK
@@ -189,13 +189,8 @@ class _Run:
                 failure = str(error) if said else failure_message(contacts.system.name, t, str(error))
                 break
             ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
-            if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks and not mode.undetermined:
-                side = Side(mode, *self._parts(leg)[:2])
-                if passes_kink(contacts, side.q, side.v, end):  # a force may jump there, or the speed of a surface
-                    moves = mode.sticking - between.contacts_at_rest(side.q, side.v, end, ALMOST)
-                    ending = (
-                        OWN_ENDINGS[JUMPS] if moves else ends_with(contacts, between.scale, self.settings, end, side)
-                    )
+            if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks:
+                ending = self._ended_by_kink(Side(mode, *self._parts(leg)[:2]), end)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
@@ -213,8 +208,10 @@ class _Run:
                     contacts.system.name, t, "its contacts change between sticking, slipping and opening without end."
                 )
                 break
-            # Where a force jumps, the mode that it ends is over a rounding later, with the output at the jump in it.
-            to_next = jumped or ending.kind not in ("stop", "close")
+            # Where a force jumps, the mode that it ends is over a rounding later, with the output at the jump in it. A
+            # stop belongs to the mode before, but not where a surface jumps past: what slips has turned there.
+            stops = ending.kind == "stop" and not between.is_passed(ending.which, q, v, t)
+            to_next = jumped or not (stops or ending.kind == "close")
             handed_over = t - SOON * abs(t) if to_next and t > float(leg.t[0]) else None
             if handed_over is not None:
                 record.hand_over(handed_over)
@@ -255,7 +252,7 @@ class _Run:
 
     def _opening(self, q: Array, v: Array, t: float) -> _Opening:
         contacts, times, between = self.contacts, self.settings.times, self.between
-        masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), SMALL * self._sizes(q, v, t)
+        masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), self._least(q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
         if contacts.system.may_have_kinks and passes_kink(contacts, q, v, t):
             t += JUST_AFTER * (float(times[-1]) - float(times[0]))  # a surface may set off just at the start
@@ -280,6 +277,16 @@ class _Run:
         asked = self.record.legs and self.settings.project and not self.contacts.system.events
         return bool(asked) and stays(self.contacts, decided)
 
+    def _ended_by_kink(self, side: Side, end: float) -> Ending | None:
+        """What ends a mode at the end of the motion: a force may jump just there, or the speed of a surface."""
+        contacts, mode = self.contacts, side.mode
+        if not passes_kink(contacts, side.q, side.v, end):
+            return None
+        if mode.sticking - self.between.contacts_at_rest(side.q, side.v, end, ALMOST):
+            return OWN_ENDINGS[JUMPS]
+        # Of forces that are not determined, none ends a mode by itself: `while_it_holds` has looked at the end too.
+        return None if mode.undetermined else ends_with(contacts, self.between.scale, self.settings, end, side)
+
     def _lets_go(self, mode: Mode, t: float, q: Array, v: Array) -> bool:
         """Whether something that sticks moves on its surface just after a leg has ended, by the jump that ended it."""
         if not self.contacts.system.may_have_kinks or not mode.sticking or not passes_kink(self.contacts, q, v, t):
@@ -293,18 +300,24 @@ class _Run:
             return failure
         return failure.replace(IN_WORK, f"(friction of {', '.join(map(repr, names))})")
 
-    def _sizes(self, q: Array, v: Array, t: float) -> Array:
-        """The sizes of (q, q̇) over the whole motion, as a motion without contacts would have them."""
+    def _least(self, q: Array, v: Array, t: float) -> Array:
+        """The sizes of (q, q̇) that count as small: a share of those over the whole motion, as one without contacts
+        would have them.
+        """
         M, free = self.contacts.unconstrained(q, v, t)[0], self.contacts.free(q, v, t)
-        sizes = np.array(tolerances(self.settings, q, v, free) / max(share_of(self.settings), 1e-300))
+        share = max(share_of(self.settings), 1e-300)
+        sizes = np.array(tolerances(self.settings, q, v, free) / share)
         # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
-        # one as large in the metric of the masses.
+        # one as large in the metric of the masses. One next to zero beside large forces has their rounding.
         weight = mass_scale(M, massless=0.0)
-        silent = (q == 0.0) & (v == 0.0) & (np.abs(free) <= 1e-12 * np.abs(free).max(initial=0.0)) & (weight > 0)
-        for part in np.split(sizes, 2):
-            largest = float((weight * part)[~silent].max(initial=0.0))
-            part[silent] = np.maximum(part[silent], np.minimum(largest / weight[silent], 1.0))
-        return sizes
+        heavy = weight > 0
+        silent = (q == 0.0) & (v == 0.0) & (np.abs(free) <= 1e-12 * np.abs(free).max(initial=0.0)) & heavy
+        rounding = np.zeros_like(sizes)
+        for part, least in zip(np.split(sizes, 2), np.split(rounding, 2), strict=True):
+            as_large = np.minimum(float((weight * part)[~silent].max(initial=0.0)) / weight[heavy], 1.0)
+            part[silent] = np.maximum(part[silent], as_large[silent[heavy]])
+            least[heavy] = ROUNDING / share * as_large
+        return np.maximum(SMALL * sizes, rounding)
 
     # -- a leg
 

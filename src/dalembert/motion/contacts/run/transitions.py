@@ -43,6 +43,8 @@ GAP = 1e-9
 BEYOND = 1e-6
 # A mass below this share of the others is none.
 MASSLESS = 1e-9
+# What velocities of a body that is held may be by rounding, as a share of the speed that forces would give it.
+ROUNDING = 1e-15
 # One that is open, and further below zero than rounding of its terms, is brought back there.
 OVERLAP = 1e-14
 
@@ -63,7 +65,7 @@ class Transitions:
         self.undetermined = False
         self.caught: list[int] = []  # which are blows without a collision of this instant, whose work is to be counted
         self._rest = Rest()
-        self._farthest = 0.0  # the largest coordinate at the impacts so far
+        self._farthest = 0.0  # the largest terms of gaps at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
         self._fastest = 0.0  # the largest velocity at the instants between legs so far
 
@@ -205,7 +207,7 @@ class Transitions:
             stuck &= self.contacts_at_rest(q, v, t, ALMOST)
         stopped = self.contacts_at_rest(q, v, t) | (stuck if ending.kind != "jump" else set())
         if ending.kind == "stop":
-            if not self._is_passed(k, q, v, t):
+            if not self.is_passed(k, q, v, t):
                 stopped |= {k}
                 self.halted = stopped
         elif ending.kind == "break":
@@ -285,7 +287,8 @@ class Transitions:
     def take_bounces(self, found: Bounced) -> None:
         """Bounces that a kernel has gone through by itself."""
         self.impacts += found.impacts
-        self._farthest = max(self._farthest, float(np.abs(found.q).max()))
+        far = found.impacts[int(np.abs(found.q).max(axis=1).argmax())]
+        self._farthest = max(self._farthest, self._terms_of_gaps(far.t, far.q, far.after))
         self._approach = max(self._approach, found.approach)
 
     def take_catch(self, impact: Impact) -> None:
@@ -329,7 +332,8 @@ class Transitions:
         self._rest.speed = max(self._rest.speed, largest(slide))
         # A body that never slides and comes to rest has velocities of rounding: those of before say what is slow.
         self._fastest = max(self._fastest, largest(v))
-        limit = REST * max(self._rest.speed, 1e-3 * self._fastest)
+        # Of one that never moved before it is pushed off, all of these are rounding, beside what forces would give it.
+        limit = max(REST * max(self._rest.speed, 1e-3 * self._fastest), ROUNDING * self.scale.speed)
         # On a surface, a leg has ended at `slow`; others beside it are as slow but for rounding.
         on_surface = max(limit, 2 * self.scale.slow)
         return {
@@ -343,7 +347,7 @@ class Transitions:
         slipping = mode.slipping - stopped
         return slipping & self.contacts_at_rest(q, v, t) if slipping else slipping
 
-    def _is_passed(self, k: int, q: Array, v: Array, t: float) -> bool:
+    def is_passed(self, k: int, q: Array, v: Array, t: float) -> bool:
         """Whether a contact whose sliding velocity has changed its sign never was at rest: the speed of its surface
         jumps here, and it slips on the other way.
         """
@@ -366,5 +370,13 @@ class Transitions:
     def slowest_bounce(self, t: float, q: Array, v: Array) -> float:
         """The speed of the slowest bounce: a share of the fastest impact, and so fast that it rises visibly."""
         rate = largest(self.contacts.free(q, v, t))
-        self._farthest = max(self._farthest, largest(q))
+        self._farthest = max(self._farthest, self._terms_of_gaps(t, q, v))
         return max(BOUNCES * self._approach, float(np.sqrt(2 * RISE * self._farthest * rate)))
+
+    def _terms_of_gaps(self, t: float, q: Array, v: Array) -> float:
+        """The largest sum of terms of a gap, as a length, which its rounding is a share of. Coordinates that no gap
+        depends on say nothing of it: an angle, in small units a large number, or a place along the floor.
+        """
+        normal = self.contacts.unconstrained(q, v, t)[2][list(self.contacts.one_sided)]
+        terms = np.abs(normal) @ np.abs(q) / self.contacts.steepness(q, v, t)
+        return float(terms.max(initial=0.0))
