@@ -18,8 +18,13 @@ from dalembert.motion.state.contact_history import STATES
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
+Names = tuple[frozenset[str], frozenset[str]]
+
 # Times that differ by less than this share are the same.
 ROUNDING = 1e-12
+# The names of an event by which alone a contact slips (0) or sticks (1), and a constraint opens or closes.
+STARTS = (frozenset({"slip", "contact", "impact"}), frozenset({"stick", "contact", "impact"}))
+GATES = (frozenset({"release", "impact"}), frozenset({"contact", "impact"}))
 # Directions of friction in a plane with less effect than this share of the others have none.
 RANK = 1e-9
 
@@ -40,31 +45,40 @@ def events_agree(motion: Motion) -> bool:
     struck = {blow.t for blow in motion.blows if any(contact.normal > 0.0 for contact in blow.contacts)}
     if not struck - {motion.t[0]} <= {event["t"] for event in events}:
         return False
-    return all(_has_event(motion.t, column, name, events) for name, column in _columns(motion))
+    return all(_has_event(motion.t, column, name, ways, events) for name, column, ways in _columns(motion))
 
 
-def _columns(motion: Motion) -> list[tuple[str, NDArray[np.int_]]]:
-    """What changes only with an event: by name, a number for each state at the output points, −1 where it is open."""
-    found = []
+def _columns(motion: Motion) -> list[tuple[str, NDArray[np.int_], Names]]:
+    """What changes only with an event: by name, a number for each state at the output points, −1 where it is open, and
+    the names of what changes it to 0 and to 1.
+    """
+    found: list[tuple[str, NDArray[np.int_], Names]] = []
     for contact in motion.system.contacts:
         state = motion.contacts[contact.name].state
-        found.append((contact.name, np.where(state == OPEN, -1, state == STICK)))
+        found.append((contact.name, np.where(state == OPEN, -1, state == STICK), STARTS))
     if motion.acting is not None:
         rows = [k for k, constraint in enumerate(motion.system.constraints) if constraint.one_sided]
-        found += [(motion.system.constraints[k].name, np.asarray(motion.acting[:, k], dtype=int)) for k in rows]
+        acting = np.asarray(motion.acting, dtype=int)
+        found += [(motion.system.constraints[k].name, acting[:, k], GATES) for k in rows]
     return found
 
 
-def _has_event(t: Array, column: NDArray[np.int_], name: str, events: Sequence[Mapping[str, Any]]) -> bool:
+def _has_event(t: Array, column: NDArray[np.int_], name: str, ways: Names, events: Sequence[Mapping[str, Any]]) -> bool:
     changes = np.flatnonzero(column[1:] != column[:-1])
     # Opening and closing is told of the constraint that carries a contact.
     changes = changes[(column[changes] >= 0) & (column[changes + 1] >= 0)]
     if not changes.size:
         return True
-    own = np.array([event["t"] for event in events if event["contact"] == name])
+    mine = [event for event in events if event["contact"] == name]
+    own = np.array([event["t"] for event in mine])
     # An output at the very time of a change may belong to what follows, though the change is told a rounding later.
     near = ROUNDING * max(float(np.abs(t).max()), float(t[-1] - t[0]))
-    return bool(np.all(own.searchsorted(t[changes + 1] + near, side="right") > own.searchsorted(t[changes] - near)))
+    first, last = own.searchsorted(t[changes] - near), own.searchsorted(t[changes + 1] + near, side="right")
+    if not bool(np.all(last > first)):
+        return False
+    alone = np.flatnonzero(last == first + 1)
+    becomes = column[changes[alone] + 1].tolist()
+    return all(mine[i]["name"] in ways[to] for i, to in zip(first[alone].tolist(), becomes, strict=True))
 
 
 def open_contacts_agree(motion: Motion) -> bool:
