@@ -462,3 +462,13 @@ def test_slipping_up_to_an_instant_at_which_its_surface_stops(samples):
         initial={x0: 1, y0: 0, x0.d: 1, y0.d: 0},
     ).simulate(1.6, samples=samples)
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_event_by_a_wrong_name_is_seen(number):
+    """A block on a belt that rides and slips: each change between two outputs is that of its only event."""
+    motion = da.library.stick_slip().simulate(samples=201)
+    assert motion.certificate.holds
+    events = [*motion.events]
+    events[number] = events[number] | {"name": "reversal"}
+    assert "contact" in replace(motion, events=tuple(events)).certified().certificate.failures
