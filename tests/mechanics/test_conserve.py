@@ -196,3 +196,30 @@ def test_dynamicsymbols():
     M, K, time = sp.symbols("m k t")
     system = da.System("spring", coordinates=[q], kinetic=M * q.diff(time) ** 2 / 2, potential=K * q**2 / 2)
     assert names(system) == {"energy"}
+
+
+LATE = sp.Piecewise((0, t < 5), (1, True))
+FAR = sp.Max(x - 10, 0)
+
+
+@pytest.mark.parametrize(
+    ("potential", "force", "wanted"),
+    [
+        (x**2, -LATE * x.d, {"p_y"}),  # drag from t = 5 on
+        (x**2, -FAR * x.d, {"p_y"}),  # … and beyond x = 10
+        ((1 + LATE) * x**2, 0, {"p_y"}),  # a spring that grows stiff at once: its energy jumps
+        (sp.sign(sp.sin(t)) * x**2, 0, {"p_y"}),
+        (FAR**2, 0, {"energy", "p_y"}),  # p_x, until it arrives there
+        (sp.Max(x - y - 1, 0) ** 2, 0, {"energy", "p_x + p_y"}),
+        (sp.Abs(x - y), 0, {"energy", "p_x + p_y"}),
+        (sp.Piecewise((x**2, x < 1), (2 * x - 1, True)), 0, {"energy", "p_y"}),  # continuous
+    ],
+)
+def test_on_all_sides_of_kinks(potential, force, wanted):
+    """States are drawn on one side of most of these; a motion comes to the other."""
+    system = da.System(
+        "plane", coordinates=[x, y], kinetic=(x.d**2 + y.d**2) / 2, potential=potential, forces={x: force},
+    )  # fmt: skip
+    found = conserved_quantities(system)
+    assert {q.name for q in found.quantities} == wanted
+    assert found.energy is ("energy" in wanted)

@@ -19,6 +19,7 @@ import sympy as sp
 from dalembert.arrays import Array
 from dalembert.mechanics.algebra.tidy import Budget, tidy
 from dalembert.mechanics.classify.integrals import is_exact, potential_of
+from dalembert.mechanics.classify.on_all_sides import kept_on_all_sides
 from dalembert.mechanics.classify.sums import combinations_of, simple_number, sum_name
 from dalembert.mechanics.classify.terms import NOISE, RATE, RateTerms, has_lagrange_equations
 from dalembert.mechanics.page.decimals import as_read
@@ -89,22 +90,24 @@ def conserved_quantities(system: System, sampler: Sampler | None = None) -> Cons
     reason = why_undecidable(system)
     if reason is not None:
         return Conservation((), None, reason)
-    search = _Search(sampler or Sampler(system))
+    search = Search(sampler or Sampler(system))
     if len(search.states) < 8:
         return Conservation((), None, f"only {len(search.states)} of 8 states that satisfy the constraints were found")
     if faint := _faint(system, search.sampler, [state for state, _ in search.states]):
         return Conservation((), None, f"too small to be seen at the times looked at: {', '.join(faint)}")
-    energies = list(_energies(system, search.sampler, [state for state, _ in search.states]))
     found: list[Conserved] = []
     verdicts: dict[str, bool] = {}
-    for name, expression, potential in energies:
-        rate = search.energy_rate(expression, potential)
+    for name, expression, rate in search.energies():
         verdicts[name] = rate.zero
         found += rate.as_conserved(name, expression)
     found += search.momenta(system)
-    found = [replace(quantity, expression=given_back(quantity.expression)) for quantity in found]
+    kept = kept_on_all_sides(system, tuple(found), Search)
+    lost = {quantity.name for quantity in found} - {quantity.name for quantity in kept}
     energy = verdicts.get("energy", verdicts.get("energy function"))
-    return Conservation(tuple(found), energy, unsought=_unsought(len(system.coordinates)))
+    if lost & {"energy", "energy function"}:
+        energy = False
+    given = tuple(replace(quantity, expression=given_back(quantity.expression)) for quantity in kept)
+    return Conservation(given, energy, unsought=_unsought(len(system.coordinates)))
 
 
 def _faint(system: System, sampler: Sampler, states: Sequence[Sample]) -> list[str]:
@@ -198,7 +201,9 @@ class _Rate:
         return [Conserved(name, expression, fixed=bool(np.ptp(self.value) <= 1e-9 * np.max(self.reach)))]
 
 
-class _Search:
+class Search:
+    """Rates of quantities at random states of a system."""
+
     def __init__(self, sampler: Sampler) -> None:
         self.sampler = sampler
         self.system = sampler.system
@@ -210,6 +215,12 @@ class _Search:
 
     def measure(self, expression: sp.Expr) -> _Rate:
         return self.measure_all([expression])[0]
+
+    def energies(self) -> Iterator[tuple[str, sp.Expr, _Rate]]:
+        """The energies of the system by name, and their rates."""
+        states = [state for state, _ in self.states]
+        for name, expression, potential in list(_energies(self.system, self.sampler, states)):
+            yield name, expression, self.energy_rate(expression, potential)
 
     def energy_rate(self, expression: sp.Expr, potential: sp.Expr | None) -> _Rate:
         """Of an energy that is h, with the potential of the forces counted in it, by the powers that change it; of
