@@ -7,7 +7,8 @@ import pytest
 
 import dalembert as da
 from dalembert.mechanics.solve import blocks
-from dalembert.mechanics.solve.fundamental import minimum_norm, solve
+from dalembert.mechanics.solve import fundamental as module
+from dalembert.mechanics.solve.fundamental import minimum_norm, on_null_space, solve
 
 
 def apart(rng: np.random.Generator, T: int) -> tuple[np.ndarray, ...]:
@@ -45,6 +46,48 @@ def test_the_fundamental_equation_part_by_part(seed: int, monkeypatch: pytest.Mo
     assert (found.rank == whole.rank).all()
     assert (found.dependent == whole.dependent).all()
     assert found.residual.max() < 1e-8
+
+
+def turned_by_quaternions(rng: np.random.Generator, T: int, dependent: bool) -> tuple[np.ndarray, ...]:
+    """Bodies of four coordinates whose masses have no inertia along one direction, which a constraint sees, in units
+    that differ by 1e6; every third is regular. dependent: the constraint of one body is stated twice.
+    """
+    bodies = 15
+    n, m = 4 * bodies, bodies + 1
+    M, A, b = np.zeros((T, n, n)), np.zeros((T, m, n)), np.zeros((T, m))
+    for k in range(bodies):
+        at, direction = slice(4 * k, 4 * k + 4), rng.normal(size=(T, 4))
+        root = rng.normal(size=(T, 4, 4))
+        if k % 3:
+            root -= np.einsum("tij,tj,tk->tik", root, direction, direction) / (direction**2).sum(1)[:, None, None]
+        unit = 10.0 ** rng.uniform(-3, 3)
+        M[:, at, at], A[:, k, at], b[:, k] = unit * root.transpose(0, 2, 1) @ root, direction, rng.normal(size=T)
+    if dependent:
+        A[:, -1], b[:, -1] = 3 * A[:, 1], 3 * b[:, 1]
+    else:
+        A[:, -1, 4:8], b[:, -1] = rng.normal(size=(T, 4)), rng.normal(size=T)
+    return M, rng.normal(size=(T, n)), A, b, rng.normal(size=(T, n))
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+def test_singular_masses_part_by_part(dependent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the null space of the whole, state by state, of which no part needs one where constraints are
+    independent.
+    """
+    given = turned_by_quaternions(np.random.default_rng(4), 3, dependent)
+    whole = [on_null_space(*(part[k] for part in given)) for k in range(3)]
+    if not dependent:
+        monkeypatch.setattr(module, "on_null_space", None)
+    found = solve(*given)
+    assert np.isnan(found.unconstrained).all()
+    for k, one in enumerate(whole):
+        for name in ("acceleration", "ideal", "nonideal", "multipliers"):
+            ours, theirs = getattr(found, name)[k], getattr(one, name)
+            # Masses whose units differ by 1e6, and pivots of some hundredths.
+            np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9 * np.abs(theirs).max(), err_msg=name)
+        assert found.rank[k] == one.rank == (15 if dependent else 16)
+        assert (found.dependent[k] == one.dependent).all()
+        assert (found.M[k] == given[0][k]).all()
 
 
 def test_the_nearest_state_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:

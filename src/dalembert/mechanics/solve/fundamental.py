@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -357,7 +357,7 @@ def _dependent(directions: Array, rank: NDArray[np.int_], tolerance: float) -> N
 def _by_parts(
     M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float, natural: Array | None
 ) -> Fundamental | None:
-    """`solve` for a large system that falls apart. None where it does not, or where some M is singular."""
+    """`solve` for a large system that falls apart; None where it does not."""
     parts = parts_of(M, A)
     if parts is None:
         return None
@@ -366,19 +366,46 @@ def _by_parts(
     rows_of = {name: np.zeros((*batch, m)) for name in ("multipliers", "residual")}
     rank, dependent = np.zeros(batch, dtype=int), np.zeros((*batch, m), dtype=bool)
     for at, rows in parts:
-        own = block(M, at, at)
-        scale = mass_scale(own)
-        if _cholesky(own / (scale[..., :, None] * scale[..., None, :])) is None:
-            return None
         lengths = None if natural is None else natural[rows]
-        found = solve(own, Q[..., at], block(A, rows, at), b[..., rows], C[..., at], tolerance, lengths)
+        own = block(M, at, at), Q[..., at], block(A, rows, at), b[..., rows], C[..., at]
+        found = _completed(*own, tolerance, lengths)
+        try:
+            found = solve(*own, tolerance, lengths) if found is None else found
+        except UndeterminedDirection:
+            return None  # by all coordinates it can be named
         for name, values in forces.items():
             values[..., at] = getattr(found, name)
         for name, values in rows_of.items():
             values[..., rows] = getattr(found, name)
         dependent[..., rows] = found.dependent
         rank += found.rank.sum(axis=-1)
+    singular = np.isnan(forces["unconstrained"]).any(axis=-1)  # some M of a part: then that of all
+    forces["unconstrained"][singular] = np.nan
     return Fundamental(**forces, **rows_of, rank=rank, dependent=dependent, M=M, Q=Q, A=A, b=b, C=C)
+
+
+def _completed(
+    M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float, natural: Array | None
+) -> Fundamental | None:
+    """Many small parts whose masses are singular, all at once: with A q̈ = b, M + AᵀA and Q + Aᵀb make the same motion
+    by the same forces, and virtual displacements cannot tell one from the other. None where M is regular, where that
+    does not make it so, or where constraints depend on each other, whose multipliers would be others.
+    """
+    scale = mass_scale(M)
+    units = scale[..., :, None] * scale[..., None, :]
+    if A.shape[-2] == 0 or _cholesky(M / units) is not None:
+        return None
+    length = np.sqrt(np.einsum("...ij,...ij->...i", A / scale[..., None, :], A / scale[..., None, :]))
+    length = np.where(length > 0, length, 1.0)
+    rows, wanted = A / length[..., None], b / length
+    turned = np.swapaxes(rows, -1, -2)
+    filled = M + turned @ rows
+    if _cholesky(filled / units) is None:
+        return None
+    found = solve(filled, Q + _mul(turned, wanted), A, b, C, tolerance, natural)
+    if (found.rank < A.shape[-2]).any():
+        return None
+    return replace(found, unconstrained=np.full_like(Q, np.nan), M=M, Q=Q)
 
 
 def _each(M: Array, Q: Array, A: Array, b: Array, C: Array, tolerance: float) -> Fundamental:
