@@ -394,6 +394,27 @@ def test_a_place_that_nothing_depends_on_is_looked_at_too(at):
     assert replace(motion, q=q).certified().certificate.failures == ("repeat",)
 
 
+@pytest.mark.parametrize("off", [1e-3, -1e-4])
+def test_a_place_does_not_hide_beside_something_fast(off):
+    """A light thing creeps by 0.018 while a body goes 200 and a ball bounces. Sizes are those of the masses' roots times
+    velocities, down to 1e-4 of the fastest: 0.02 for the light one, beside which 1e-6 is seen.
+    """
+    motion = da.System(
+        "slow and fast",
+        coordinates="x z y",
+        kinetic="x'^2/2 + m*z'^2/2 + y'^2/2",
+        forces={"z": "-0.1*m*z'"},
+        potential="9.81*y",
+        constraints=[da.Constraint("floor", "y >= 0", restitution=0.5)],
+        parameters={"m": 1e-4},
+        initial={"x": 0, "x'": 100, "z": 0, "z'": 0.01, "y": 1, "y'": 0},
+    ).simulate(2.0, samples=201)
+    assert motion.certificate.holds, motion.certificate
+    q = motion.q.copy()
+    q[100, 1] += off
+    assert replace(motion, q=q).certified().certificate.failures == ("repeat",)
+
+
 def test_what_contacts_did_between_outputs_is_told_by_their_changes():
     """A hop, two blocks that stick and slip: on every piece as the engine itself had it, whatever the outputs show."""
     for system in (da.library.stick_slip(), da.library.thrown_block(), da.library.stacked_blocks()):

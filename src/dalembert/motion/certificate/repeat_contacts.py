@@ -38,6 +38,8 @@ WORST, SPREAD = 6, 6
 # Coordinates are told apart down to this share of the fastest: tolerances are for each of them, and beside a large one
 # a wrong small one would hide.
 SMALL = 1e-4
+# Below this share of what forces could make of velocities in the whole time, these are rounding.
+ROUNDED = 1e-6
 # Coefficients of friction are looked at in so many places of every stretch, and so many more stretches are repeated.
 INSIDE, UNEVEN = 33, 4
 # Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
@@ -72,19 +74,20 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     slips is taken from the sliding velocity. M, Q: of the system at the output points.
     """
     root, span = mass_scale(M), float(motion.t[-1] - motion.t[0])
-    # At rest, velocities are rounding of what the forces would make of them.
+    # At rest, velocities and places are rounding of what the forces would make of them.
     pull = span * float(np.abs(Q / root).max())
+    rounded = ROUNDED * pull
     pieces, (places, velocities) = pieces_beside_changes(motion), (root * motion.q, root * motion.v)
     if pieces is not None:
         # Outputs may all lie where nothing moves.
         own = root[pieces.outputs[pieces.stretch]]
         ends = [(own * y[:, : contacts.n], own * y[:, contacts.n :]) for y in (pieces.start, pieces.end)]
         places, velocities = (np.concatenate(part) for part in zip((places, velocities), *ends, strict=True))
-    speed = max(float(np.abs(velocities).max()), 1e-6 * pull)
+    speed = max(float(np.abs(velocities).max()), rounded)
     if not speed > 0:
         return 0.0
-    reach = np.maximum(np.abs(places).max(axis=0), speed * span)
     fastest = np.maximum(np.abs(velocities).max(axis=0), SMALL * speed)
+    reach = np.maximum(np.abs(places).max(axis=0), np.maximum(fastest, rounded) * span)
     parts = [_between_outputs(motion, contacts, root / reach, root / fastest)]
     if pieces is not None and pieces.t.size:
         parts.append(_beside_changes(motion, contacts, pieces, root))
