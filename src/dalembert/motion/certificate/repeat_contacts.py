@@ -19,6 +19,7 @@ from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.again_in_modes import again_in_modes
 from dalembert.motion.certificate.consistency import stretches_between
+from dalembert.motion.certificate.modes_inside import keeps_side
 from dalembert.motion.certificate.pieces import Pieces, passes_kink, pieces_beside_changes
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.certificate.told_modes import told_at_outputs, told_modes
@@ -104,7 +105,9 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     least = own_steps / 4 if contacts.coefficients_vary else np.zeros(t.size)
     found, allowed, judged = again_in_modes(contacts, modes, t, start, length, 0.1 * wanted * sizes, least)
     allowed[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
-    apart = np.maximum(np.abs(found - end) - allowed, 0.0) / sizes
+    apart = (np.maximum(np.abs(found - end) - allowed, 0.0) / sizes).max(axis=1)
+    for k in np.flatnonzero(judged & ~(apart <= wanted)):
+        judged[k] = keeps_side(contacts, modes[k], t[k], length[k], start[k], end[k])
     return float(apart[judged].max(initial=0.0))
 
 
