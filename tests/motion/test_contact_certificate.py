@@ -396,8 +396,8 @@ def test_a_place_that_nothing_depends_on_is_looked_at_too(at):
 
 @pytest.mark.parametrize("off", [1e-3, -1e-4])
 def test_a_place_does_not_hide_beside_something_fast(off):
-    """A light thing creeps by 0.018 while a body goes 200 and a ball bounces. Sizes are those of the masses' roots
-    times velocities, down to 1e-4 of the fastest: 0.02 for the light one, beside which 1e-6 is seen.
+    """A light thing creeps by 0.018 while a body goes 200 and a ball bounces. In coordinates scaled by the roots of the
+    masses the light one could go 1e-4 of 200. Of that 1e-6 is seen, 2e-8, and it is off by 1e-6 at least.
     """
     motion = da.System(
         "slow and fast",

@@ -163,3 +163,16 @@ def test_a_pulse_that_presses_a_rail_on_the_other_side(samples: int) -> None:
     """It is about as wide as outputs are apart, which alone would see another heat."""
     motion = rail("30*exp(-((t - 2)/0.02)^2) - 1").simulate(4, samples=samples)
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("samples", [31, 51])
+def test_a_pulse_that_presses_on_the_other_side_between_two_outputs(samples: int) -> None:
+    """Both outputs beside it show the same side, and in that mode the stretch leads elsewhere. The bead, which friction
+    drives with 0.2·|N|, is where the integral of 0.2·|N(s)|·sin(2(t − s))/2 has it.
+    """
+    motion = rail("1 - 300*exp(-((t - 1.003)/0.01)^2)").simulate(4, samples=samples)
+    s, end = np.linspace(0, 4, 400_001), 4.0
+    pushed = 0.2 * np.abs(1 - 300 * np.exp(-(((s - 1.003) / 0.01) ** 2))) * np.sin(2 * (end - s)) / 2
+    # Steps of 1e-5, beside a width of 1e-2, and a kink on either side of the pulse: 1e-7 of 0.5.
+    assert motion["x"][-1] == pytest.approx(np.trapezoid(pushed, s), rel=1e-6)
+    assert motion.certificate.holds, motion.certificate

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dalembert.arrays import Array
+from dalembert.motion.certificate.stretches import cubic
 from dalembert.motion.certificate.told_modes import Told, slides_at, told_at_outputs, told_modes
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import SLIP, Mode
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # A reaction below this share of the largest has no sign.
 ROUNDING = 1e-9
+# A side is looked for at so many places of a stretch.
+ALONG = 65
 
 
 def modes_inside(
@@ -83,3 +86,22 @@ def _made(told: Sequence[Told], directions: Array, pushes: Array, frames: Sequen
         mode = Mode(states, tuple(ways), tuple(signs), one.closed or (), own)
         found.append(made.setdefault(mode, mode))
     return found
+
+
+def keeps_side(contacts: Contacts, mode: Mode, t: float, length: float, start: Array, end: Array) -> bool:
+    """Whether each rail on which something slips presses on the side of its mode all along a stretch between two states
+    (2n), as it does at both: under a pulse it may have pressed on the other one meanwhile.
+    """
+    rails = [k for k, carrier in enumerate(contacts.carrier) if carrier is None and contacts.contacts[k].signed]
+    slipping = [k for k in rails if mode.states[k] == SLIP]
+    if not slipping:
+        return True
+    n, x = contacts.n, np.linspace(0.0, 1.0, ALONG)[:, None]
+    q = cubic(x, start[:n], end[:n], length * start[n:], length * end[n:])
+    v = start[n:] + x * (end[n:] - start[n:])
+    held = forces_in_modes(contacts, [mode] * ALONG, t + x[:, 0] * length, q, v)
+    for k in slipping:
+        pressed = mode.pushes[k] * held.contacts[contacts.contacts[k].name].normal
+        if pressed.min() < -ROUNDING * np.abs(pressed).max():
+            return False
+    return True

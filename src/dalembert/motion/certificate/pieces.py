@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array
 from dalembert.graph.kinks import kink_graph
 from dalembert.motion.certificate.consistency import kinks_passed
+from dalembert.motion.certificate.stretches import cubic
 from dalembert.motion.certificate.told_modes import Told
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK
@@ -163,8 +164,7 @@ def pieces_with_kinks(motion: Motion, pieces: Pieces, which: Sequence[int]) -> N
         return np.zeros(len(which), dtype=bool)
     n, h, x = motion.q.shape[1], pieces.length[which, None], INSIDE[:, None, None]
     start, end = pieces.start[which], pieces.end[which]
-    a, b, da, db = start[:, :n], end[:, :n], h * start[:, n:], h * end[:, n:]
-    q = a + x * da + x**2 * (3 * (b - a) - 2 * da - db) + x**3 * (2 * (a - b) + da + db)
+    q = cubic(x, start[:, :n], end[:, :n], h * start[:, n:], h * end[:, n:])
     v = start[:, n:] + x * (end[:, n:] - start[:, n:])
     t = pieces.t[which] + INSIDE[:, None] * pieces.length[which]
     flat = (t.reshape(-1), q.reshape(-1, n), v.reshape(-1, n))

@@ -19,6 +19,7 @@ from dalembert.kernel.ready.contact_states import contact_states
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.again_in_modes import again_in_modes
 from dalembert.motion.certificate.consistency import stretches_between
+from dalembert.motion.certificate.modes_inside import keeps_side
 from dalembert.motion.certificate.pieces import Pieces, pieces_beside_changes, pieces_with_kinks
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.certificate.told_modes import told_at_outputs, told_modes
@@ -38,6 +39,8 @@ WORST, SPREAD = 6, 6
 # Coordinates are told apart down to this share of the fastest: tolerances are for each of them, and beside a large one
 # a wrong small one would hide.
 SMALL = 1e-4
+# Below this share of what forces could make of velocities in the whole time, these are rounding.
+ROUNDED = 1e-6
 # Coefficients of friction are looked at in so many places of every stretch, and so many more stretches are repeated.
 INSIDE, UNEVEN = 33, 4
 # Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
@@ -72,19 +75,20 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     slips is taken from the sliding velocity. M, Q: of the system at the output points.
     """
     root, span = mass_scale(M), float(motion.t[-1] - motion.t[0])
-    # At rest, velocities are rounding of what the forces would make of them.
+    # At rest, velocities and places are rounding of what the forces would make of them.
     pull = span * float(np.abs(Q / root).max())
+    rounded = ROUNDED * pull
     pieces, (places, velocities) = pieces_beside_changes(motion), (root * motion.q, root * motion.v)
     if pieces is not None:
         # Outputs may all lie where nothing moves.
         own = root[pieces.outputs[pieces.stretch]]
         ends = [(own * y[:, : contacts.n], own * y[:, contacts.n :]) for y in (pieces.start, pieces.end)]
         places, velocities = (np.concatenate(part) for part in zip((places, velocities), *ends, strict=True))
-    speed = max(float(np.abs(velocities).max()), 1e-6 * pull)
+    speed = max(float(np.abs(velocities).max()), rounded)
     if not speed > 0:
         return 0.0
     fastest = np.maximum(np.abs(velocities).max(axis=0), SMALL * speed)
-    reach = np.maximum(np.abs(places).max(axis=0), fastest * span)
+    reach = np.maximum(np.abs(places).max(axis=0), np.maximum(fastest, rounded) * span)
     parts = [_between_outputs(motion, contacts, root / reach, root / fastest)]
     if pieces is not None and pieces.t.size:
         parts.append(_beside_changes(motion, contacts, pieces, root))
@@ -101,7 +105,9 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     least = own_steps / 4 if contacts.coefficients_vary else np.zeros(t.size)
     found, allowed, judged = again_in_modes(contacts, modes, t, start, length, 0.1 * wanted * sizes, least)
     allowed[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
-    apart = np.maximum(np.abs(found - end) - allowed, 0.0) / sizes
+    apart = (np.maximum(np.abs(found - end) - allowed, 0.0) / sizes).max(axis=1)
+    for k in np.flatnonzero(judged & ~(apart <= wanted)):
+        judged[k] = keeps_side(contacts, modes[k], t[k], length[k], start[k], end[k])
     return float(apart[judged].max(initial=0.0))
 
 

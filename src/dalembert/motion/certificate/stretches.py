@@ -27,6 +27,11 @@ def between_changes(t: Array, changes: Array) -> tuple[np.ndarray, np.ndarray]:
     return part, (part[1:] == part[:-1]) & apart[1:] & apart[:-1]
 
 
+def cubic(x: Array, a: Array, b: Array, da: Array, db: Array) -> Array:
+    """The cubic from a to b at shares x of the way. da, db: its rates there, in the time of the whole way."""
+    return np.asarray(a + x * da + x**2 * (3 * (b - a) - 2 * da - db) + x**3 * (2 * (a - b) + da + db))
+
+
 def states_inside(motion: Motion, shares: Array | float) -> tuple[Array, Array, Array]:
     """Times (S · (T − 1)), q and q̇ at shares (S) of every stretch from one output point to the next, all stretches at
     the first share first.
