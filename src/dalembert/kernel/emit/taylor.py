@@ -6,7 +6,9 @@ The accelerations are not expanded through the factorisations that solve for the
 
 where r_k and s_k hold known coefficients only: products of M and A with lower orders of a and λ. So one factorisation
 at order 0 serves all orders, and products are taken for the entries of M and A that change, not for the elimination.
-Forces of nonideal constraints come in a second stage of the same form, because they may depend on the ideal ones.
+Forces of nonideal constraints come in a second stage of the same form, because they may depend on the ideal ones. In
+lanes s_k is had from the constraints as they are written for velocities, where it takes fewer products
+(`series_ahead.py`).
 """
 
 from __future__ import annotations

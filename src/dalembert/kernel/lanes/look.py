@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.kernel.kernel import Array
 from dalembert.kernel.lanes.kernel import LaneKernel
 from dalembert.kernel.ready.many import address
 from dalembert.kernel.ready.member_starts import Limits
