@@ -229,3 +229,89 @@ def test_what_rests_until_long_before_its_surface_moves(backend, place):
     motion = on_three_feet(sp.Integer(1), belt, 0).replace(initial={x: place}).simulate(1.0, samples=5, backend=backend)
     assert np.abs(motion.v).max() < 1e-15
     assert motion.certificate.holds, motion.certificate
+
+
+ORIGINS = (sp.Rational(-1, 2), sp.Rational(1, 3), sp.Integer(10_000))
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("start", ORIGINS)
+def test_jumps_do_not_depend_on_where_time_begins(start, backend):
+    """One that lies at t = 0 was located to a rounding of zero, and overlooked; one a rounding after an output took
+    this along; and of late times a moment was less than a rounding.
+    """
+    x1, z1 = da.coordinates("x1 z1")
+    belt = sp.Piecewise((1, da.t < start + sp.Rational(1, 2)), (-1, True))
+    motion = da.System(
+        "two blocks on a belt",
+        coordinates=[x, z, x1, z1],
+        kinetic=(x.d**2 + z.d**2 + x1.d**2 + z1.d**2) / 2,
+        potential=G * (z + z1),
+        constraints={"floor": z, "other": z1},
+        nonideal=[da.Coulomb("floor", MU, slide=(x.d - belt,)), da.Coulomb("other", 0.1, slide=(x1.d - belt,))],
+        initial={x: 0, z: 0, x1: 0, z1: 0, x.d: 1, z.d: 0, x1.d: 0, z1.d: 0, "t": start},
+    ).simulate(0.9, backend=backend, samples=10)
+    later = motion.t - float(start) - 0.5
+    # As the time of the jump is known: 1e-12 of 10⁴, times μ g.
+    np.testing.assert_allclose(motion["x'"], np.where(later <= 0, 1, 1 - MU * G * later), atol=1e-10)
+    np.testing.assert_allclose(motion["x1'"], 0.1 * G * (0.5 - np.abs(later)), atol=1e-10)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("start", ORIGINS)
+def test_a_belt_that_sets_off_just_at_the_start_at_any_time(start, backend):
+    belt = sp.Rational(2, 5) * sp.Abs(sp.sin(sp.Rational(3, 2) * (da.t - start)))
+    motion = da.System(
+        "block on a belt",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", MU, point=(x - belt, z))],
+        initial={x: 0, z: 0, x.d: 0, z.d: 0, "t": start},
+    ).simulate(0.2, backend=backend, samples=41)
+    np.testing.assert_allclose(motion["x'"], MU * G * (motion.t - float(start)), atol=1e-10)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("start", ORIGINS)
+def test_a_force_that_sets_off_at_any_time(start, backend):
+    """The certificate looks at the forces a moment before and after the block sets off, at 1 N beyond its limit."""
+    motion = da.System(
+        "block",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        forces={x: sp.Piecewise((1, da.t < start + sp.Rational(1, 2)), (1 + MU * G, True))},
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", MU, point=(x, z))],
+        initial={x: 0, z: 0, x.d: 0, z.d: 0, "t": start},
+    ).simulate(1.0, backend=backend, samples=7)
+    np.testing.assert_allclose(motion["x'"], np.maximum(0, motion.t - float(start) - 0.5), atol=1e-10)
+    assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("place", [0.0, -0.1, 1e3])
+@pytest.mark.parametrize("joint", ["<", "<="])
+def test_the_joint_of_two_belts_wherever_places_begin(joint, place, backend):
+    """The joint itself belongs to the first belt, or to the second: where a block comes to it, or begins just on it, it
+    slips from there on.
+    """
+    at = 0.1 + place if place else 0.0
+    belt = sp.Piecewise((1, x <= at) if joint == "<=" else (1, x < at), (2, True))
+    motion = da.System(
+        "block on two belts",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", MU, slide=(x.d - belt,))],
+        initial={x: place, z: 0, x.d: 1, z.d: 0},
+    ).simulate(0.3, backend=backend, samples=31)
+    later = np.maximum(0, motion.t - (at - place))
+    # Places of 1000 are known to 1e-13.
+    np.testing.assert_allclose(motion["x'"], 1 + MU * G * later, atol=1e-11)
+    assert motion.certificate.holds, motion.certificate

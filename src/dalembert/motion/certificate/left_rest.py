@@ -22,6 +22,7 @@ from dalembert.motion.contacts.decide.agreement import lengths
 from dalembert.motion.contacts.decide.undetermined import room
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode
+from dalembert.motion.contacts.modes.moments import drawn_in, moments_at
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -32,8 +33,6 @@ NEAR = 1e-4
 MOST = 12
 # Of contacts that stand alone more are looked at: all by one call.
 ALONE = 24
-# A moment, as a share of the motion.
-JUST = 1e-12
 # Contacts this many times faster than what counts as rest may rest, too.
 SLOWLY = 10.0
 # What sets off in a plane begins with some 1e-9 of the fastest velocities; faster than this it slips already, on a
@@ -75,18 +74,18 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
     if not chosen:
         return 0.0
     chosen = [chosen[k] for k in np.unique(np.linspace(0, len(chosen) - 1, min(ALONE, len(chosen))).astype(int))]
-    t, start, end = pieces.t[chosen], pieces.start[chosen], pieces.end[chosen]
-    length = pieces.length[chosen]
-    end_t, beside = t + length, JUST * length  # a surface may jump just there
+    span, since, length = float(motion.t[-1] - motion.t[0]), pieces.t[chosen], pieces.length[chosen]
+    here, at = pieces.end[chosen], since + length
+    t, length, start, end = drawn_in(since, length, pieces.start[chosen], here, span)  # a surface may jump just there
     told = pieces.told(motion, contacts, chosen)
-    modes = told_modes(motion, contacts, told, t + beside, start, end_t - beside, end)
+    modes = told_modes(motion, contacts, told, t, start, t + length, end)
     sure = [k for k, mode in enumerate(modes) if mode is not None]
     own = [mode for mode in modes if mode is not None]
     if not sure:
         return None
-    n, moment = contacts.n, JUST * float(motion.t[-1] - motion.t[0])
-    here, at = end[sure], end_t[sure]
-    moved = np.concatenate([moment * here[:, n:], np.zeros((at.size, n))], axis=1)
+    n, here, at = contacts.n, here[sure], at[sure]
+    moment = moments_at(at, span)
+    moved = np.concatenate([moment[:, None] * here[:, n:], np.zeros((at.size, n))], axis=1)
     # A force may jump just there.
     places = [(here + k * moved, at + k * moment) for k in (-1, 0, 1)]
     states, times = (np.concatenate(parts) for parts in zip(*places, strict=True))

@@ -25,6 +25,7 @@ from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.certificate.told_modes import told_at_outputs, told_modes
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import Mode
+from dalembert.motion.contacts.modes.moments import drawn_in
 
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
@@ -45,8 +46,6 @@ ROUNDED = 1e-6
 INSIDE, UNEVEN = 33, 4
 # Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
 BEGINS = 1e-5
-# Laws that jump with the time may do so where a contact changes: pieces begin and end this share of them beside it.
-BESIDE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +124,15 @@ def _beside_changes(motion: Motion, contacts: Contacts, pieces: Pieces, root: Ar
     chosen = _chosen_pieces(motion, pieces, root)
     told = pieces.told(motion, contacts, chosen)
     t, length, start, end = (x[chosen] for x in (pieces.t, pieces.length, pieces.start, pieces.end))
-    beside = BESIDE * length
-    modes = told_modes(motion, contacts, told, t + beside, start, t + length - beside, end)
+    # Laws may jump just where a contact changes.
+    t, length, start, end = drawn_in(t, length, start, end, float(motion.t[-1] - motion.t[0]))
+    modes = told_modes(motion, contacts, told, t, start, t + length, end)
     kinked = pieces_with_kinks(motion, pieces, chosen).tolist()
     clear = [None if kink else mode for mode, kink in zip(modes, kinked, strict=True)]
     planar = {contacts.contacts[k].name for k in contacts.on_surfaces}
     begins = np.array([not planar.isdisjoint(names) for names in pieces.departing(chosen)])
     output = pieces.outputs[pieces.stretch[chosen]]
-    return Stretches(t + beside, length - 2 * beside, start, end, clear, output, begins)
+    return Stretches(t, length, start, end, clear, output, begins)
 
 
 def _chosen_pieces(motion: Motion, pieces: Pieces, root: Array) -> list[int]:

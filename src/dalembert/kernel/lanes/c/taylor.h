@@ -83,8 +83,8 @@ DA_PIECE void da_expand(const da_members *all, da_group *g, da_try *s, int p)
             da_taylor_sums(e + b, k);
             da_taylor_sums_ahead(e + b, k + 1);
             da_taylor_order(s[b].x[k], s[b].x[k] + DA_N, t, g[b].c, order, DA_R(over[k]), DA_R(over[k + 1]),
-                            g[b].factor, g[b].kept, e[b].sum, s[b].x[k + 1], e[b].of[k], e[b].sum_ahead, e[b].of_ahead[k + 1],
-                            e[b].last_ahead, e[b].last, &e[b].u);
+                            g[b].factor, g[b].kept, e[b].sum, s[b].x[k + 1], e[b].of[k], e[b].sum_ahead,
+                            e[b].of_ahead[k + 1], e[b].last_ahead, e[b].last, &e[b].u);
         }
     }
     for (int b = 0; b < DA_GROUPS; b++)

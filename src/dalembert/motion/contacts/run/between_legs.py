@@ -10,8 +10,6 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
-from dalembert.graph.evaluate import Evaluator
-from dalembert.graph.kinks import kink_graph
 from dalembert.model.system import System
 from dalembert.motion.contacts.decide.agreement import moment_at, state_after
 from dalembert.motion.contacts.impacts.impacts import Impact
@@ -76,19 +74,6 @@ def ends_with(contacts: Contacts, scale: Scale, settings: Settings, t: float, si
         if was > 0 and sign <= 0:
             return ending
     return None
-
-
-def passes_kink(contacts: Contacts, q: Array, v: Array, t: float) -> bool:
-    """Whether a kink of the model is passed just at a time."""
-    graph = kink_graph(contacts.system)
-    if graph is None:
-        return False
-    evaluate = graph.kept.get("at")
-    if evaluate is None:
-        evaluate = graph.kept["at"] = Evaluator(graph.functions)
-    moment, p = END_NOISE * max(abs(t), 1e-300), contacts.system.parameter_values()
-    before, after = (np.sign(evaluate(q + way * moment * v, v, t + way * moment, p)[0]) for way in (-1, 1))
-    return bool((before != after).any())
 
 
 def _approach(

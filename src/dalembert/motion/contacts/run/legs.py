@@ -25,14 +25,13 @@ from dalembert.motion.contacts.run.between_legs import (
     ends_with,
     entries_of_bounces,
     entries_of_first_impact,
-    passes_kink,
     passings_between,
 )
 from dalembert.motion.contacts.run.bounces import bounces_in, bounces_of
 from dalembert.motion.contacts.run.creep import LONGER, contacts_that_creep, has_set_off
 from dalembert.motion.contacts.run.entering import enter_mode
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
-from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, ended_by_jump, right_after
+from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, Jumps, ended_by_jump
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import ALMOST, GAP, Transitions
@@ -67,8 +66,6 @@ ONE_LEG = "one leg"
 OPENINGS = 4
 # No step is as short as this share of the time.
 SOON = 1e-15
-# A moment after the start, as a share of the motion.
-JUST_AFTER = 1e-12
 # What ends a leg besides the events of its mode.
 OWN_ENDINGS = {GIVES_WAY: Ending("give", -1), JUMPS: Ending("jump", -1)}
 
@@ -131,6 +128,7 @@ class _Run:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
         self.between = Transitions(contacts)
         self.record = Record(contacts, settings.times)
+        self.jumps = Jumps(contacts, float(settings.times[-1] - settings.times[0]))
         self.kept: dict[str, Any] = settings.kept.get("leg", {})  # of a leg, what serves the next one too
         self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
         self.steps = 0  # of all legs so far
@@ -147,7 +145,6 @@ class _Run:
         stopped: set[int] = set()
         touching: set[int] = set()
         begins, stands = opening.first, False
-        handed_over: float | None = None
         q, v, mode = begins.q, begins.v, begins.mode
         while True:
             if before is not None:
@@ -163,9 +160,7 @@ class _Run:
                 stands = self._stands(decided)
                 if not stands:
                     begins = self._begins(mode, t, q, v)
-            now = soon = int(times.searchsorted(t, side="right"))
-            if handed_over is not None:
-                now = int(times.searchsorted(handed_over))
+            soon = int(times.searchsorted(t, side="right"))
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
                 if ended is not None:
@@ -173,7 +168,7 @@ class _Run:
                     break
                 # Times that follow so soon that no step fits between.
                 soon = int(times.searchsorted(t + SOON * abs(t), side="right"))
-                record.add(times[now:soon], q, v, work, mode)
+                record.add(times[record.count : soon], q, v, work, mode)
             later = times[soon:]
             if not later.size and not record.is_empty:
                 break
@@ -189,8 +184,8 @@ class _Run:
                 failure = str(error) if said else failure_message(contacts.system.name, t, str(error))
                 break
             ending = OWN_ENDINGS.get(leg.ended or "") or contacts.ending(mode, leg.ended)
-            if leg.failure is None and leg.ended is None and contacts.system.may_have_kinks:
-                ending = self._ended_by_kink(Side(mode, *self._parts(leg)[:2]), end)
+            if leg.failure is None and leg.ended is None:
+                ending = self._ended_by_jump(Side(mode, *self._parts(leg)[:2]), end)
             if leg.failure is not None or ending is None:
                 failure, ended = self._named(leg.failure, mode), leg.ended
                 if ended is not None:
@@ -200,7 +195,8 @@ class _Run:
                 break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             jumped = t < end and self._lets_go(mode, t, q, v)
-            t = right_after(t) if leg.ended == JUMPS or jumped else t
+            if leg.ended == JUMPS or jumped:
+                q, t = self.jumps.beyond(q, v, t)
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
             mark = t if at_once == 0 else mark
             if at_once > MOST_AT_ONCE:
@@ -214,7 +210,9 @@ class _Run:
             to_next = jumped or not (stops or ending.kind == "close")
             handed_over = t - SOON * abs(t) if to_next and t > float(leg.t[0]) else None
             if handed_over is not None:
+                handed_over = self.jumps.first_beyond(times, q, v, t, handed_over)
                 record.hand_over(handed_over)
+                record.add(times[record.count : int(times.searchsorted(handed_over))], q, v, work, mode)
             if ending.kind == "stop" and leg.fastest is not None:
                 between.see_speed(*leg.fastest)
             try:
@@ -254,11 +252,14 @@ class _Run:
         contacts, times, between = self.contacts, self.settings.times, self.between
         masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), self._least(q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
-        if contacts.system.may_have_kinks and passes_kink(contacts, q, v, t):
-            t += JUST_AFTER * (float(times[-1]) - float(times[0]))  # a surface may set off just at the start
+        begin = q
+        if self.jumps.are_at(q, v, t):  # a surface may set off just at the start
+            q, t = self.jumps.beyond(q, v, t)
+        moved = q - begin
         q, v, mode, _ = self._enter(t, q, v, between.contacts_at_rest(q, v, t), touching, None)
         between.caught = []  # the ledger begins after it
-        return _Opening(between, self._begins(mode, t, q, v), masses, least, {})
+        begins = self._begins(mode, t, q, v)
+        return _Opening(between, replace(begins, q=q - moved), masses, least, {})
 
     def _begins(self, mode: Mode, t: float, q: Array, v: Array) -> _Beginning:
         start, rising = self.contacts.instant(mode.without_spare, q, v, t), self._rising(mode, t, q, v)
@@ -277,21 +278,22 @@ class _Run:
         asked = self.record.legs and self.settings.project and not self.contacts.system.events
         return bool(asked) and stays(self.contacts, decided)
 
-    def _ended_by_kink(self, side: Side, end: float) -> Ending | None:
+    def _ended_by_jump(self, side: Side, end: float) -> Ending | None:
         """What ends a mode at the end of the motion: a force may jump just there, or the speed of a surface."""
-        contacts, mode = self.contacts, side.mode
-        if not passes_kink(contacts, side.q, side.v, end):
+        contacts, mode, between = self.contacts, side.mode, self.between
+        if not self.jumps.are_at(side.q, side.v, end):
             return None
-        if mode.sticking - self.between.contacts_at_rest(side.q, side.v, end, ALMOST):
+        if mode.sticking - between.contacts_at_rest(side.q, side.v, end, ALMOST):
             return OWN_ENDINGS[JUMPS]
         # Of forces that are not determined, none ends a mode by itself: `while_it_holds` has looked at the end too.
-        return None if mode.undetermined else ends_with(contacts, self.between.scale, self.settings, end, side)
+        return None if mode.undetermined else ends_with(contacts, between.scale, self.settings, end, side)
 
     def _lets_go(self, mode: Mode, t: float, q: Array, v: Array) -> bool:
         """Whether something that sticks moves on its surface just after a leg has ended, by the jump that ended it."""
-        if not self.contacts.system.may_have_kinks or not mode.sticking or not passes_kink(self.contacts, q, v, t):
+        if not mode.sticking or not self.jumps.are_at(q, v, t):
             return False
-        return bool(mode.sticking - self.between.contacts_at_rest(q, v, right_after(t), ALMOST))
+        q, t = self.jumps.beyond(q, v, t)
+        return bool(mode.sticking - self.between.contacts_at_rest(q, v, t, ALMOST))
 
     def _named(self, failure: str | None, mode: Mode) -> str | None:
         """A failure about constraint forces in the words of the model: which friction they disagree with."""
@@ -396,8 +398,9 @@ class _Run:
 
     def _jumps(self, mode: Mode, t: float, y: Array) -> bool:
         """Whether a surface jumps to another speed here under contacts that stick to it: they slip right after."""
-        n = self.contacts.n
-        resting = self.between.contacts_at_rest(y[:n], y[n : 2 * n], right_after(t))
+        v = y[self.contacts.n : 2 * self.contacts.n]
+        q, t = self.jumps.beyond(y[: self.contacts.n], v, t)
+        resting = self.between.contacts_at_rest(q, v, t)
         return any(state == STICK and k not in resting for k, state in enumerate(mode.states))
 
     def take(self, mode: Mode, evaluation: Evaluation, leg: Trajectory, work: Array) -> Trajectory:

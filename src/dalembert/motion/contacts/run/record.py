@@ -37,6 +37,11 @@ class Record:
         self._y: list[Array] = []
 
     @property
+    def count(self) -> int:
+        """Of output points so far."""
+        return len(self.modes)
+
+    @property
     def is_empty(self) -> bool:
         return not self._t
 
