@@ -315,3 +315,25 @@ def test_the_joint_of_two_belts_wherever_places_begin(joint, place, backend):
     # Places of 1000 are known to 1e-13.
     np.testing.assert_allclose(motion["x'"], 1 + MU * G * later, atol=1e-11)
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("backend", ["native", "reference"])
+@pytest.mark.parametrize("start", [sp.Integer(0), sp.Rational(-3, 2)])
+def test_a_belt_that_jumps_just_where_the_block_stops(start, backend):
+    """It goes back at 1 every other quarter of a second: the block swings between rest and −μg/4, and comes to rest
+    just as the belt sets off again. Stopped a rounding before, it was carried along.
+    """
+    belt = sum(sp.Piecewise((0, da.t < start + sp.Rational(k, 4)), ((-1) ** k, True)) for k in range(1, 8))
+    motion = da.System(
+        "block on a belt",
+        coordinates=[x, z],
+        kinetic=(x.d**2 + z.d**2) / 2,
+        potential=G * z,
+        constraints={"floor": z},
+        nonideal=[da.Coulomb("floor", MU, slide=(x.d - belt,))],
+        initial={x: 0, z: 0, x.d: 0, z.d: 0, "t": start},
+    ).simulate(1.6, backend=backend, samples=6)
+    swings = np.abs((motion.t - float(start) - 0.25) % 0.5 - 0.25) - 0.25
+    wanted = np.where(motion.t - float(start) < 0.25, 0, MU * G * swings)
+    np.testing.assert_allclose(motion["x'"], wanted, atol=1e-10)
+    assert motion.certificate.holds, motion.certificate

@@ -195,7 +195,8 @@ class _Run:
                 break
             t, (q, v, work) = float(leg.t[-1]), self._parts(leg)
             jumped = t < end and self._lets_go(mode, t, q, v)
-            if leg.ended == JUMPS or jumped:
+            # Whatever ended the leg, what follows a jump just here is decided beyond it.
+            if leg.ended == JUMPS or (t < end and self.jumps.are_at(q, v, t)):
                 q, t = self.jumps.beyond(q, v, t)
             at_once = at_once + 1 if t - mark <= AT_ONCE * (end - float(times[0])) else 0
             mark = t if at_once == 0 else mark
