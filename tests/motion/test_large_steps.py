@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import sympy as sp
 from large_systems import chain, chain_in_space, net, rods
 
 import dalembert as da
@@ -138,3 +139,22 @@ def test_a_long_run_ends_where_it_is_interrupted(monkeypatch: pytest.MonkeyPatch
         rods(12).simulate(1e5, rtol=1e-10, samples=2)
     assert calls
     assert time.process_time() - started < 30  # the whole motion would take hours
+
+
+def test_a_step_beyond_where_the_model_has_a_value_is_taken_again() -> None:
+    """A mass turns at a wall of log(1.001 − x), and steps of the loose tolerance lead beyond it, where its own error has
+    no value, and that of the others is zero. Energy says how fast it goes.
+    """
+    q = da.coordinates(" ".join(f"q{k}" for k in range(8)))
+    wall = q[0] ** 2 / 2 - sp.log(sp.Rational(1001, 1000) - q[0]) / 1000
+    system = da.System(
+        "a wall",
+        coordinates=q,
+        kinetic=sum(x.d**2 for x in q) / 2,
+        potential=wall + sum(x**2 for x in q[1:]) / 2,
+        initial=dict.fromkeys(q, 0) | {x.d: 0 for x in q} | {q[0].d: sp.Rational(101, 100)},
+    )
+    motion = system.simulate(3.0, rtol=1e-3, samples=7)
+    energy = sp.lambdify(q[0], wall)
+    assert motion.v[:, 0] ** 2 / 2 + energy(motion["q0"]) == pytest.approx(1.01**2 / 2 + energy(0), rel=1e-2)
+    assert motion["q0'"][-1] < 0  # it has turned

@@ -96,30 +96,31 @@ def _norm(estimates: Sequence[Row]) -> str:
     if len(estimates) == 1:
         return f"""\
     double sum = 0.0;
-    DA_EACH(double worst = 0.0;)
+    DA_BY_COMPONENT(double worst = 0.0;)
     for (j = 0; j < DA_NE; j++) {{
         const double scale = {size};
 {_sum(estimates[0], 8, "const double e = (", ") / scale;")}
         sum += e * e;
-        DA_EACH(worst = da_max(worst, fabs(e));)
+        DA_BY_COMPONENT(worst = da_max(worst, fabs(e));)
     }}
     *norm = fabs(h) * sqrt(sum / DA_NE);
-    DA_EACH(*norm = da_max(*norm, fabs(h) * worst / DA_WORST);)"""
+    DA_BY_COMPONENT(if (fabs(h) * worst > DA_WORST * *norm) *norm = fabs(h) * worst / DA_WORST;)"""
     return f"""\
     double fine = 0.0, coarse = 0.0;
-    DA_EACH(double finest = 0.0; double coarsest = 0.0;)
+    DA_BY_COMPONENT(double finest = 0.0; double coarsest = 0.0;)
     for (j = 0; j < DA_NE; j++) {{
         const double scale = 1.0 / ({size});
 {_sum(estimates[0], 8, "const double a = (", ") * scale;")}
 {_sum(estimates[1], 8, "const double b = (", ") * scale;")}
         fine += a * a;
         coarse += b * b;
-        DA_EACH(finest = da_max(finest, fabs(a)); coarsest = da_max(coarsest, fabs(b));)
+        DA_BY_COMPONENT(finest = da_max(finest, fabs(a)); coarsest = da_max(coarsest, fabs(b));)
     }}
     const double denominator = fine + 0.01 * coarse;
     *norm = denominator == 0.0 ? 0.0 : fabs(h) * fine / sqrt(denominator * DA_NE);
-    DA_EACH(const double beside = sqrt(finest * finest + 0.01 * coarsest * coarsest);)
-    DA_EACH(if (beside > 0.0) *norm = da_max(*norm, fabs(h) * finest * finest / beside / DA_WORST);)"""
+    DA_BY_COMPONENT(const double beside = sqrt(finest * finest + 0.01 * coarsest * coarsest);)
+    DA_BY_COMPONENT(const double most = beside > 0.0 ? fabs(h) * finest * finest / beside / DA_WORST : 0.0;)
+    DA_BY_COMPONENT(if (most > *norm) *norm = most;)"""
 
 
 def dense_source(name: str, tableau: Tableau) -> str:

@@ -137,12 +137,12 @@ DA_FN double da_moved(int what, const double *q, const double *v, double t, doub
 {
     const double *change = da_solved(what, q, v, t);
     double largest = 0.0;
-    if (!change) return -1.0;
+    if (!change || !da_all_finite(change, DA_N)) return -1.0;
     for (int i = 0; i < DA_N; i++) {
         largest = da_max(fabs(change[i]), largest);
         x[i] += change[i];
     }
-    return da_finite(largest) ? largest : -1.0;
+    return largest;
 }
 
 /* The nearest state on the constraints, in the metric of the masses. Rates of positions are linear in the velocities;

@@ -65,9 +65,9 @@
    by more than this many, as far as a mean of four components lets one of them go. */
 #define DA_WORST 2.0
 #ifdef DA_WATCHES_EACH
-#define DA_EACH(statement) statement
+#define DA_BY_COMPONENT(statement) statement
 #else
-#define DA_EACH(statement)
+#define DA_BY_COMPONENT(statement)
 #endif
 
 /* An array of length zero is not allowed in C. */

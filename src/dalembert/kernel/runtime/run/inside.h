@@ -6,7 +6,8 @@
    for the outputs that follow, as long as error control would let them be longer. */
 DA_FN int da_judge_inside(da_run *r)
 {
-    double d[DA_NW], sum = 0.0, worst = 0.0;
+    double d[DA_NW], sum = 0.0;
+    DA_BY_COMPONENT(double worst = 0.0;)
     if (r->shortened == DA_INSIDE_AGAIN || r->step <= DA_UNDEFINED_STEPS * da_least_step(r)) {
         r->shortened = 0;
         return DA_GO_ON;
@@ -16,9 +17,11 @@ DA_FN int da_judge_inside(da_run *r)
     for (int j = 0; j < DA_NE && !failed; j++) {
         const double e = d[j] / (r->atol[j] + r->rtol * da_max(fabs(r->y[j]), fabs(r->kept[j])));
         sum += e * e;
-        DA_EACH(worst = da_max(worst, fabs(e));)
+        DA_BY_COMPONENT(worst = da_max(worst, fabs(e));)
     }
-    const double error = da_max(sqrt(sum / DA_NE), worst / DA_WORST) / DA_INSIDE_TOLERANCES;
+    double error = sqrt(sum / DA_NE);
+    DA_BY_COMPONENT(if (worst > DA_WORST * error) error = worst / DA_WORST;)
+    error /= DA_INSIDE_TOLERANCES;
     const double share = failed ? 0.2 : da_min(10.0, da_max(0.2, 0.9 * pow(error, -1.0 / da_order_of(r))));
     if (failed || !(error <= 1.0)) {
         r->shortened++;
