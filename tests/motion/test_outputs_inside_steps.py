@@ -118,7 +118,9 @@ def test_rates_of_interpolants_are_those_of_their_states(name: str) -> None:
 
 
 def test_a_step_that_is_taken_again_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it is one of those after which is looked whether time goes on."""
+    """Where it is one of those after which is looked whether time goes on. Of 61 outputs a dozen lie where a step is
+    taken again; which ones is a matter of rounding.
+    """
     began: list[float] = []
     hold = InsideJudge.hold
 
@@ -127,7 +129,7 @@ def test_a_step_that_is_taken_again_is_no_stall(monkeypatch: pytest.MonkeyPatch)
         hold(judge, solver, due)
 
     monkeypatch.setattr(InsideJudge, "hold", noted)
-    pair().simulate(6.0, samples=7, rtol=RTOL, method="dop853", backend="reference")
+    pair().simulate(6.0, samples=61, rtol=RTOL, method="dop853", backend="reference")
     again = next(k for k in range(1, len(began)) if began[k] == began[k - 1])
     monkeypatch.setattr(reference, "STALL_STEPS", again)
-    assert pair().simulate(6.0, samples=7, rtol=RTOL, method="dop853", backend="reference").t[-1] == 6.0
+    assert pair().simulate(6.0, samples=61, rtol=RTOL, method="dop853", backend="reference").t[-1] == 6.0
