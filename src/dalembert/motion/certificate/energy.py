@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
 ONES = np.ones(3)
-# Energies that differ by less than this share of the largest are the same: sums of many terms, in another order.
-SAME = 1e-9
+# Energies that differ by less than this share of the largest are the same, or by less than the second of T or V, which
+# may be far larger: sums of many terms, in another order.
+SAME, SAME_TERMS = 1e-9, 1e-13
 # A balance that misses less than this share of the largest energy: both ends, sums of some terms, are rounded.
 ROUNDING = 8 * 2.0**-52
 
@@ -32,7 +33,12 @@ def told_energy_off(motion: Motion, evaluation: Evaluation, energy: Array | None
     if energy is None:
         energy, _ = evaluation.energetics_along(motion.q, motion.v, motion.t)
     off = np.abs(told - energy)
-    return np.where(off <= SAME * np.abs(energy).max(initial=0.0), 0.0, off)
+    off = np.where(off <= SAME * np.abs(energy).max(initial=0.0), 0.0, off)
+    if not off.any() or not np.isfinite(off).all():
+        return off
+    M = evaluation.dynamics_along(motion.q, motion.v, motion.t)[0]
+    kinetic = np.einsum("ti,tij,tj->t", motion.v, M, motion.v) / 2
+    return np.where(off <= SAME_TERMS * (np.abs(kinetic) + np.abs(energy - kinetic)).max(), 0.0, off)
 
 
 def energy_residual(motion: Motion, evaluation: Evaluation, points: AtPoints, energy: Array | None = None) -> float:
