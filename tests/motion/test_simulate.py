@@ -93,6 +93,7 @@ class TestOptions:
             ({"times": [0, float("nan")]}, "finite"),
             ({"times": [0, "1"]}, "value 1 is '1', which is no number"),
             ({"times": [0, sp.Symbol("a")]}, "value 1 is a, which is no number"),
+            ({"duration": np.str_("1")}, "the duration is a number"),
             ({"times": [-1, 1]}, "initial time"),
         ],
     )

@@ -12,6 +12,8 @@ from dalembert.methods.table import AUTO, METHODS, method_names
 from dalembert.model.language.suggest import suggest
 
 MAX_SAMPLES = 10_000_000
+# What `float` would take all the same.
+NO_NUMBERS = (bool, np.bool_, complex, np.complexfloating, np.ndarray, str, bytes)
 
 
 def option_faults(options: Mapping[str, Any]) -> list[str]:
@@ -71,7 +73,7 @@ def times_faults(times: Any, t0: float) -> list[str]:
 
 def is_number(value: Any) -> bool:
     """Also fractions, decimals and numbers of SymPy; text and truth values are none."""
-    if isinstance(value, (bool, np.bool_, complex, np.complexfloating, np.ndarray)) or not hasattr(value, "__float__"):
+    if isinstance(value, NO_NUMBERS) or not hasattr(value, "__float__"):
         return False
     try:
         float(value)
