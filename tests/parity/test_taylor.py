@@ -70,7 +70,7 @@ def test_time_and_coordinates_on_which_nothing_acts(acts):
     np.testing.assert_allclose(motion.q, exact.q, atol=1e-8)  # a hundred tolerances, as far as they grow in 2 s
     np.testing.assert_allclose(motion.v, exact.v, atol=1e-8)
     uniform = [1, 2] if acts == "0" else []
-    assert taylor._functions(graph_of(system), [], 0.0)[-1] == uniform
+    assert taylor._functions(graph_of(system), [], 0.0, {})[-1] == uniform
 
 
 def test_forces_that_depend_on_ideal_ones():

@@ -94,7 +94,7 @@ def smooth_stretches(motion: Motion) -> np.ndarray | None:
     """
     places = [event["t"] for event in motion.events if "contact" in event or event["name"] in NOT_SMOOTH]
     at = [int(np.searchsorted(motion.t, t)) - 1 for t in places]
-    if kink_graph(motion.system) is not None:
+    if motion.system.may_have_kinks and kink_graph(motion.system) is not None:
         at += stretches_with_kinks(motion)
     if not at:
         return None
@@ -109,7 +109,7 @@ def stretches_between(motion: Motion, changes: Sequence[float]) -> tuple[np.ndar
     order, and no kink of the model.
     """
     part, clear = between_changes(motion.t, np.array(changes))
-    if kink_graph(motion.system) is not None:
+    if motion.system.may_have_kinks and kink_graph(motion.system) is not None:
         clear[stretches_with_kinks(motion)] = False
     return part, clear
 
