@@ -24,7 +24,7 @@ from dalembert.methods.table import method_for
 from dalembert.motion.integrate import kernel_choice
 from dalembert.motion.state.evaluation import Evaluation
 
-from .base import Gone, Peer, Task
+from .base import Cannot, Gone, Peer, Task
 
 
 def prepared_run(problem: Problem, method: str = "auto") -> Callable[[float], Task]:
@@ -77,6 +77,8 @@ def kernel(problem: Problem, method: str | None = None) -> Callable[[float], Tas
         with patch.object(Kernel, "integrate", record), contextlib.suppress(MotionFailed):
             named = method or method_for(rtol).name
             system.simulate(problem.duration, backend="native", rtol=rtol, samples=2, method=named)
+        if not calls:
+            raise Cannot("a system of this size steps by the runtime of large systems, which has no kernel of its own")
 
         def observe(run: Any) -> Any:
             if run.status != DONE:
