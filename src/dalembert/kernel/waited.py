@@ -1,12 +1,11 @@
 """How long has been waited for what is compiled when it is first needed, in the midst of something else: the libraries
 that serve every model, and the programs of large systems.
-
-`perf_counter() - waited.seconds` is a clock that stands still meanwhile.
 """
 
 from __future__ import annotations
 
 import threading
+import time as clock
 
 
 class Waited(threading.local):
@@ -16,3 +15,8 @@ class Waited(threading.local):
 
 
 waited = Waited()
+
+
+def working_time() -> float:
+    """Seconds by a clock that stands still meanwhile."""
+    return clock.perf_counter() - waited.seconds

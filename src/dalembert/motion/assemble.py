@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from dalembert.arrays import Array
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.kernel.ready.forces import Forces
 from dalembert.kernel.ready.together import together_of
-from dalembert.kernel.waited import waited
+from dalembert.kernel.waited import waited, working_time
 from dalembert.motion.certificate.certify import certify
 from dalembert.motion.certificate.determined import undetermined_warning
 from dalembert.motion.certificate.plain import certify_plain
@@ -96,7 +95,7 @@ class ComputedLater:
     def look(self) -> None:
         """Raise where the last point, or one that must be searched for, has no forces."""
         before = waited.seconds
-        started = clock.perf_counter() - before
+        started = working_time()
         if self.legs is not None:
             from dalembert.motion.contacts.run.at_outputs import points_of  # needs SymPy
 
@@ -107,7 +106,7 @@ class ComputedLater:
                 self._evaluate(-1)
         else:
             self.points = self._evaluate(0)
-        self.seconds, self.waited = clock.perf_counter() - waited.seconds - started, waited.seconds - before
+        self.seconds, self.waited = working_time() - started, waited.seconds - before
 
     def _evaluate(self, first: int) -> Points | Forces:
         n, trajectory = self.evaluation.n, self.trajectory
@@ -127,7 +126,7 @@ class ComputedLater:
 
     def _at_points(self, motion: Motion) -> dict[str, Any]:
         before = waited.seconds
-        started = clock.perf_counter() - before
+        started = working_time()
         if self.points is None:
             try:
                 self.points = self._evaluate(0)
@@ -135,7 +134,7 @@ class ComputedLater:
                 end = float(self.trajectory.t[-1])
                 raise MotionFailed(failure_message(self.evaluation.system.name, end, str(error))) from None
         points = self.points
-        self.seconds += clock.perf_counter() - waited.seconds - started
+        self.seconds += working_time() - started
         compiled = motion.timing.compile_s + self.waited + waited.seconds - before
         timing = {"timing": changed(motion.timing, compile_s=compiled, forces_s=self.seconds)}
         if isinstance(points, Forces):
@@ -179,7 +178,7 @@ class ComputedLater:
     def _certificate(self, motion: Motion) -> dict[str, Any]:
         _ = motion.rank
         before = waited.seconds
-        started = clock.perf_counter() - before
+        started = working_time()
         points, y = self.points, self.trajectory.y
         certificate = None
         if isinstance(points, Forces) and self.legs is None and not self.evaluation.graph.nonlinear:
@@ -190,7 +189,7 @@ class ComputedLater:
             same = np.array_equal(motion.q, y[:, :n]) and np.array_equal(motion.v, y[:, n : 2 * n])
             contacts = None if self.legs is None else self.legs.contacts
             certificate = certify(motion, self.evaluation, contacts, points if same else None)
-        seconds = clock.perf_counter() - waited.seconds - started
+        seconds = working_time() - started
         compiled = motion.timing.compile_s + waited.seconds - before
         return {"certificate": certificate, "timing": changed(motion.timing, compile_s=compiled, certify_s=seconds)}
 

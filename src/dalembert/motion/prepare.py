@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time as clock
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
@@ -20,7 +19,7 @@ from dalembert.arrays import Array
 from dalembert.errors import MissingValues, ModelError, counted
 from dalembert.graph.functions import graph_of
 from dalembert.graph.timed import timed_of
-from dalembert.kernel.waited import waited
+from dalembert.kernel.waited import waited, working_time
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
@@ -56,7 +55,7 @@ def prepare(
     """Check the options and make the system ready. `System.simulate` says what they are; those that are None come from
     the system's `settings`, or have their defaults (`integrate.settings`).
     """
-    started = clock.perf_counter() - waited.seconds
+    started = working_time()
     if events is not None:
         from dalembert.model.events import with_events  # needs SymPy
 
@@ -77,7 +76,7 @@ def make_ready(system: System, settings: Settings, started: float) -> Prepared:
 
         require_continuous_energies(system)
     graph_of(system)
-    return Prepared(system, settings, clock.perf_counter() - waited.seconds - started)
+    return Prepared(system, settings, working_time() - started)
 
 
 def settings_of_system(
@@ -161,14 +160,14 @@ class Prepared(Result):
     ) -> Run:
         """The same, where preparing it has taken so many seconds this time."""
         before = waited.seconds
-        started = clock.perf_counter() - before
+        started = working_time()
         own = state is None and parameters is None
         begin = self._own if own else self._begin(state, parameters)
         again: Again | None = begin.settings.kept.get("again") if own else None
         if again is not None and not isinstance(progress, Progress):
             made = again.run(*begin.known_by)
             if made is not None:
-                return _of_block(begin, again, made, seconds, clock.perf_counter() - waited.seconds - started)
+                return _of_block(begin, again, made, seconds, working_time() - started)
         if not isinstance(progress, Progress):
             progress = Progress(self.system.name, begin.state.t, float(begin.settings.times[-1]), progress)
         with progress as bar:
@@ -302,7 +301,7 @@ class _Begin:
 def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: float, started: float) -> Run:
     """A system without friction or one-sided constraints: one trajectory."""
     evaluation, settings, state = begin.evaluation, begin.settings, begin.state
-    derived = clock.perf_counter() - waited.seconds
+    derived = working_time()
     notes: tuple[str, ...] = ()
     if settings.step is not None:  # a method of equal steps
         from dalembert.motion.integrate.variational import integrate_variational  # loads parts of SciPy
@@ -311,7 +310,7 @@ def _run_smooth(begin: _Begin, start: Fundamental, bar: Progress, prepared: floa
         settings = replace(settings, rtol=measured)
     else:
         trajectory, notes = integrate(evaluation, settings, state, start, bar)
-    elapsed = clock.perf_counter() - waited.seconds - derived
+    elapsed = working_time() - derived
     timing = timing_of(trajectory, prepared + derived - started, elapsed)
     return Run(evaluation, trajectory, settings, (*begin.warnings, *notes, *trajectory.warnings), timing)
 
@@ -355,7 +354,7 @@ def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float,
     # Here and not above: it needs SymPy, which other motions do without where their model was kept.
     from dalembert.motion.contacts.run.legs import integrate_legs
 
-    derived = clock.perf_counter() - waited.seconds
+    derived = working_time()
     notes: list[str] = []
 
     def leg(
@@ -368,7 +367,7 @@ def _run_legs(begin: _Begin, contacts: Contacts, bar: Progress, prepared: float,
 
     legs = integrate_legs(contacts, settings, state.q, state.v, state.t, leg)
     trajectory = legs.trajectory
-    elapsed = clock.perf_counter() - waited.seconds - derived
+    elapsed = working_time() - derived
     timing = timing_of(trajectory, prepared + derived - started, elapsed)
     return Run(evaluation, trajectory, settings, _warnings_of(begin, legs, notes), timing, legs)
 

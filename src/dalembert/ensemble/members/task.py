@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time as clock
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from dalembert.graph.functions import Graph, graph_of
 from dalembert.graph.timed import timed_of
 from dalembert.kernel.ready.member_starts import StartLook
 from dalembert.kernel.ready.together import Together, together_of
-from dalembert.kernel.waited import waited
+from dalembert.kernel.waited import waited, working_time
 from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.integrate.choose import MOST_EVENTS
 from dalembert.motion.integrate.kernel_choice import has_kernels
@@ -44,7 +43,7 @@ def made_ready(system: System, settings: Settings) -> Prepared:
     if not is_large(system):
         return Prepared(system, settings)
     before = waited.seconds
-    return make_large_ready(system, settings, clock.perf_counter() - before, before)
+    return make_large_ready(system, settings, working_time(), before)
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ in those of the arguments.
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dalembert.kernel.emit.series_nodes import LINEAR, Node
@@ -73,7 +72,7 @@ class Emission:
         self.known: frozenset[Node] = frozenset()
         self.known_in = shared
         self._texts: dict[tuple[Node, int], str | None] = {}
-        self._numbers: Iterator[int] = itertools.count() if into is None else into._numbers
+        self._names: list[str] = [] if into is None else into._names
 
     def value(self, node: Node) -> str:
         return self._value(node) or "0.0"
@@ -113,14 +112,15 @@ class Emission:
         return None if text is None else self._named(text)
 
     def _named(self, text: str) -> str:
-        name = f"w[{next(self._numbers)}]"
+        name = f"w[{len(self._names)}]"
+        self._names.append(name)
         self.line(f"{name} = {text};")
         return name
 
     @property
     def variables(self) -> int:
-        """How many there are, when all lines have been written."""
-        return next(self._numbers)
+        """How many there are, among all these lines."""
+        return len(self._names)
 
     def _constant(self, node: Node) -> str:
         literal = node.form[0] in "-(.0123456789"

@@ -14,12 +14,12 @@ from dalembert.mechanics.solve.mass_scale import mass_scale
 
 _FOUND = ctypes.c_double * 5
 # The length of a quaternion has as much mass as the body turns: next to none. As a unit, the root of such a mass would
-# make forces of rounding. Below this share of the largest it is none; DA_MASSLESS of c/contact_laws.h.
+# make forces of rounding. Below this share of the largest it is none; DA_MASSLESS of c/contact_forces.h.
 MASSLESS = 1e-8
 
 
 class LawsArgument(ctypes.Structure):
-    """da_laws of c/contact_laws.h."""
+    """da_laws of c/contact_forces.h."""
 
     _fields_ = (
         *((name, ctypes.c_long) for name in ("count", "n", "m", "gaps", "contacts", "components")),

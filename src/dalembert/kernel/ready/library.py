@@ -42,6 +42,7 @@ FILES: tuple[str, ...] = (
     "quadrature.h",
     "certify.h",
     "shortest.h",
+    "contact_forces.h",
     "contact_laws.h",
     "bounces.h",
     "start.h",

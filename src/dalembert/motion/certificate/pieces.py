@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dalembert.arrays import Array
 from dalembert.graph.kinks import kink_graph
 from dalembert.motion.certificate.consistency import kinks_passed
-from dalembert.motion.certificate.stretches import cubic
+from dalembert.motion.certificate.stretches import cubic, rounding_of_times
 from dalembert.motion.certificate.told_modes import Told
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 # The events of a contact, and what it did before each of them; and what it does after.
 BEFORE = {"stick": SLIP, "slip": STICK, "reversal": SLIP}
 AFTER = {"stick": STICK, "slip": SLIP, "reversal": SLIP}
-
-
-# Times that differ by less than this share are the same.
-SAME = 1e-12
 # Kinks are looked for at these places of a piece, next to both ends too.
 INSIDE = np.concatenate([[1e-3], np.linspace(0.0, 1.0, 9)[1:-1], [1 - 1e-3]])
 
@@ -113,11 +109,9 @@ def pieces_beside_changes(motion: Motion) -> Pieces | None:
     if not instants:
         return None
     times = np.array([t for t, *_ in instants])
-    # An output at the very time of a change may belong to either side, though the change is told a rounding later.
-    rounding = SAME * max(float(np.abs(motion.t).max()), float(motion.t[-1] - motion.t[0]))
     after = np.minimum(times.searchsorted(motion.t), times.size - 1)
     near = np.minimum(np.abs(times[after] - motion.t), np.abs(times[np.maximum(after - 1, 0)] - motion.t))
-    outputs = np.flatnonzero(near > rounding)
+    outputs = np.flatnonzero(near > rounding_of_times(motion.t))
     t = np.concatenate([motion.t[outputs], times])
     states = np.concatenate([motion.q, motion.v], axis=1)[outputs]
     q, before, after = (np.array(part) for part in list(zip(*instants, strict=True))[1:4])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # The weights of both ends, and of what their rates make in the time of a stretch: 1 − 3x² + 2x³, and so on.
 HERMITE = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [-3, 3, -2, -1], [2, -2, 1, 1]])
 POWERS = np.arange(4)
+# Times of a motion that differ by less than this share of the latest, or of its length, are the same.
+SAME_TIME = 1e-12
 
 
 def between_changes(t: Array, changes: Array) -> tuple[np.ndarray, np.ndarray]:
@@ -25,6 +27,13 @@ def between_changes(t: Array, changes: Array) -> tuple[np.ndarray, np.ndarray]:
     part, first = changes.searchsorted(t, side="right"), changes.searchsorted(t)
     apart = part == first
     return part, (part[1:] == part[:-1]) & apart[1:] & apart[:-1]
+
+
+def rounding_of_times(t: Array) -> float:
+    """By less than this do times differ that are the same: an output at the very time of a change may belong to either
+    side of it, though the change is told a rounding later.
+    """
+    return SAME_TIME * max(float(np.abs(t).max()), float(t[-1] - t[0]))
 
 
 def cubic(x: Array, a: Array, b: Array, da: Array, db: Array) -> Array:

@@ -1,7 +1,6 @@
 """Whether the events of contacts, one after the other, lead from what each output tells of them to what the next tells.
 
-An output at the very time of a change may belong to what follows, though the change is told a rounding later: it agrees
-where it is on either side.
+An output at the very time of a change agrees where it is on either side.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dalembert.motion.certificate.stretches import rounding_of_times
 from dalembert.motion.contacts.modes.modes import OPEN, STICK
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ FROM_TO = {
     "contact": (OPENED, CLOSED),
 }
 BLOW = "impact"
-# Times that differ by less than this share are the same.
-ROUNDING = 1e-12
 
 
 def changes_lead_on(motion: Motion, events: Sequence[Mapping[str, Any]]) -> bool:
@@ -38,7 +36,7 @@ def changes_lead_on(motion: Motion, events: Sequence[Mapping[str, Any]]) -> bool
     if not names:
         return not events
     times = np.array([event["t"] for event in events])
-    near = ROUNDING * max(float(np.abs(motion.t).max()), float(motion.t[-1] - motion.t[0]))
+    near = rounding_of_times(motion.t)
     # How many events each output has behind it for certain, and how many at most.
     least, most = times.searchsorted(motion.t - near), times.searchsorted(motion.t + near, side="right")
     sure = np.flatnonzero(least == most)

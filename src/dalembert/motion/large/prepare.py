@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
 from dalembert.kernel.build import NO_COMPILER, find_compiler
-from dalembert.kernel.waited import waited
+from dalembert.kernel.waited import waited, working_time
 from dalembert.model.events import with_events
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
@@ -40,7 +39,7 @@ def prepare_large(
 ) -> Prepared:
     """As `motion.prepare.prepare`; that itself where a large system has to be taken as a whole."""
     before = waited.seconds
-    started = clock.perf_counter() - before
+    started = working_time()
     if events is not None:
         system = with_events(system.as_written, events)
     settings = settings_of_system(system, duration, times, options)
@@ -52,7 +51,7 @@ def make_large_ready(system: System, settings: Settings, started: float, before:
     model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
     if model is None and (find_compiler() is not None or not is_large(system)):
         return make_ready(system, settings, started)
-    seconds, compiled = clock.perf_counter() - waited.seconds - started, waited.seconds - before
+    seconds, compiled = working_time() - started, waited.seconds - before
     return PreparedLarge(system, settings, seconds, Timing(derive_s=seconds, compile_s=compiled))
 
 
@@ -65,7 +64,7 @@ class PreparedLarge(Prepared):
     @cached_property
     def _whole(self) -> Prepared:
         """The small way, for runs that need it."""
-        return make_ready(self.system, self.settings, clock.perf_counter() - waited.seconds)
+        return make_ready(self.system, self.settings, working_time())
 
     def run_after(
         self,
@@ -76,7 +75,7 @@ class PreparedLarge(Prepared):
         progress: bool | Progress | None = False,
     ) -> Run:
         before = waited.seconds
-        started = clock.perf_counter() - before
+        started = working_time()
         system, values, begin = self.values(state, parameters)
         model = large_model(system, self.settings.method, self.settings.backend)
         if model is not None:
@@ -90,7 +89,7 @@ class PreparedLarge(Prepared):
                     with bar:
                         run = run_large(at, settings, begin, bar, spent, started, before)
                     return replace(run, given=state) if isinstance(state, State) else run
-        seconds += clock.perf_counter() - waited.seconds - started
+        seconds += working_time() - started
         compiled = self.spent.compile_s + waited.seconds - before
         run = self._whole.run_after(seconds, state, parameters, progress=progress)
         run = replace(run, timing=replace(run.timing, compile_s=run.timing.compile_s + compiled))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.errors import InconsistentConstraints, InconsistentState, MotionFailed
-from dalembert.kernel.waited import waited
+from dalembert.kernel.waited import waited, working_time
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.ahead import look_ahead
@@ -46,12 +46,12 @@ def run_large(
     if settings.project:
         state = State(*at.return_to_constraints(state.q, state.v, state.t), state.t)
     settings = look_ahead(at, settings, state)
-    derived = clock.perf_counter() - waited.seconds
+    derived = working_time()
     trajectory = integrate_large(at, settings, state, bar)
     timing = Timing(
         derive_s=spent.derive_s + derived - started,
         compile_s=spent.compile_s + waited.seconds - before,
-        integrate_s=clock.perf_counter() - waited.seconds - derived,
+        integrate_s=working_time() - derived,
         steps=trajectory.steps,
         evaluations=trajectory.evaluations,
         kernel="compiled",

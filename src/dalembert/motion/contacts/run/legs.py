@@ -11,7 +11,6 @@ import numpy as np
 from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError, MotionFailed
 from dalembert.mechanics.solve.fundamental import Fundamental
-from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
 from dalembert.motion.contacts.decide.decide import REST
@@ -33,13 +32,14 @@ from dalembert.motion.contacts.run.entering import enter_mode
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
 from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, Jumps, ended_by_jump
 from dalembert.motion.contacts.run.record import Record
+from dalembert.motion.contacts.run.small_sizes import small_sizes
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import ALMOST, GAP, Transitions
 from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.native import REPEATED
 from dalembert.motion.integrate.pace import no_longer
-from dalembert.motion.integrate.settings import ROUNDING, Settings, share_of, tolerances
+from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.integrate.trajectory import Trajectory, failure_message
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.reactions import IN_WORK
@@ -55,9 +55,6 @@ MOST_AT_ONCE, AT_ONCE = 200, 1e-9
 BALANCED = 1e-2
 # The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
 RISING = 0.7
-# A leg may be short, and something turn in it by rounding only: components need not be known to less than what the
-# tolerance is of this share of the size they have in the whole motion.
-SMALL = 1e-3
 # What a leg knows of kernels: the next one wants the same, but for its values.
 LASTING = ("wanted", "last")
 # Of a beginning: the motion from there is one leg, which its end ends.
@@ -251,7 +248,8 @@ class _Run:
 
     def _opening(self, q: Array, v: Array, t: float) -> _Opening:
         contacts, times, between = self.contacts, self.settings.times, self.between
-        masses, least = np.abs(contacts.unconstrained(q, v, t)[0].diagonal()), self._least(q, v, t)
+        masses = np.abs(contacts.unconstrained(q, v, t)[0].diagonal())
+        least = small_sizes(contacts, self.settings, q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
         begin = q
         if self.jumps.are_at(q, v, t):  # a surface may set off just at the start
@@ -302,25 +300,6 @@ class _Run:
         if failure is None or not names:
             return failure
         return failure.replace(IN_WORK, f"(friction of {', '.join(map(repr, names))})")
-
-    def _least(self, q: Array, v: Array, t: float) -> Array:
-        """The sizes of (q, q̇) that count as small: a share of those over the whole motion, as one without contacts
-        would have them.
-        """
-        M, free = self.contacts.unconstrained(q, v, t)[0], self.contacts.free(q, v, t)
-        share = max(share_of(self.settings), 1e-300)
-        sizes = np.array(tolerances(self.settings, q, v, free) / share)
-        # An angle that begins at zero says nothing of its size, and lengths in small units would say far too little:
-        # one as large in the metric of the masses. One next to zero beside large forces has their rounding.
-        weight = mass_scale(M, massless=0.0)
-        heavy = weight > 0
-        silent = (q == 0.0) & (v == 0.0) & (np.abs(free) <= 1e-12 * np.abs(free).max(initial=0.0)) & heavy
-        rounding = np.zeros_like(sizes)
-        for part, least in zip(np.split(sizes, 2), np.split(rounding, 2), strict=True):
-            as_large = np.minimum(float((weight * part)[~silent].max(initial=0.0)) / weight[heavy], 1.0)
-            part[silent] = np.maximum(part[silent], as_large[silent[heavy]])
-            least[heavy] = ROUNDING / share * as_large
-        return np.maximum(SMALL * sizes, rounding)
 
     # -- a leg
 
