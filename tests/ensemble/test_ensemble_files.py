@@ -246,7 +246,7 @@ def test_a_full_disk_ends_a_sweep_and_keeps_what_is_there(tmp_path: Path, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "keep", fill)
-        with pytest.raises(da.OutputError, match="no space left"):
+        with pytest.raises(da.OutputError, match=r"no space left; what is finished stays there: .* resume the sweep"):
             spring().sweep(given, 1.0, out=folder)
     assert len(list(folder.glob("chunk-*.npz"))) == 1
     # What is there already needs no more room.

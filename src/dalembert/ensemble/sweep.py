@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,7 +35,7 @@ from dalembert.ensemble.result.pieces import pieces
 from dalembert.ensemble.result.store import Store, model_text, read_about
 from dalembert.ensemble.result.units import units_of_variables, with_units
 from dalembert.ensemble.result.variables import require_room
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, OutputError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
@@ -122,17 +123,31 @@ def sweep(
         gather.resume()
     starts = (first for first in range(0, values.count, size) if first not in gather.found)
     ranges = [(first, min(first + size, values.count)) for first in starts]
-    with Bar(system.name, values.count, gather.finished, progress) as bar:
-        gather.show = bar.update
-        if store is not None and isinstance(run, Cluster):
-            run = replace(run, parts=store.parts, note=gather.note)
-        if ranges:
-            run(task, ranges, Control(limits), gather.finish, lambda: bar.update(gather.finished), threads)
-    gather.complete()
-    ensemble = _ensemble(task, gather, on if isinstance(on, str) else place_of(on), clock.perf_counter() - started)
-    if store is not None:
-        finish_folder(store, ensemble, in_parts)
+    with _told_what_stays(store):
+        with Bar(system.name, values.count, gather.finished, progress) as bar:
+            gather.show = bar.update
+            if store is not None and isinstance(run, Cluster):
+                run = replace(run, parts=store.parts, note=gather.note)
+            if ranges:
+                run(task, ranges, Control(limits), gather.finish, lambda: bar.update(gather.finished), threads)
+        gather.complete()
+        where = on if isinstance(on, str) else place_of(on)
+        ensemble = _ensemble(task, gather, where, clock.perf_counter() - started)
+        if store is not None:
+            finish_folder(store, ensemble, in_parts)
     return ensemble
+
+
+@contextmanager
+def _told_what_stays(store: Store | None) -> Iterator[None]:
+    """Where a folder takes no more, say that what is in it can be gone on with."""
+    try:
+        yield
+    except OutputError as error:
+        if store is None:
+            raise
+        stays = "what is finished stays there: once it can be written, resume the sweep (resume=True, --resume)"
+        raise OutputError(f"{error}; {stays}") from None
 
 
 def _task(
