@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert import __version__
+from dalembert.ensemble.ask.options import at_least, is_switch, read_folder, read_repair, require_switches
 from dalembert.ensemble.ask.values import RESERVED, Values, read_values
 from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
@@ -38,8 +38,7 @@ from dalembert.ensemble.result.variables import require_room
 from dalembert.errors import ModelError, OutputError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
-from dalembert.model.language.symbols import name_of
-from dalembert.model.simulation_options import MAX_SAMPLES, number_of, whole_number
+from dalembert.model.simulation_options import MAX_SAMPLES, number_of
 from dalembert.motion.large.prepare import prepare_large
 from dalembert.motion.large.size import is_large
 from dalembert.motion.prepare import prepare
@@ -90,18 +89,18 @@ def sweep(
     """Run all members. `System.sweep` says what is given."""
     started = clock.perf_counter()
     run = executor(system.name, on)
-    folder = _read_folder(system, out)
-    _require_switches(system, together=together, certify=certify, resume=resume)
+    folder = read_folder(system, out)
+    require_switches(system, together=together, certify=certify, resume=resume)
     if resume and folder is None:
         raise ModelError(system.name, ["sweep: resume= needs the folder of the sweep, out="])
     if resume and seed is None and folder is not None and (about := read_about(folder)) is not None:
         seed = about["seed"]
     if threads is not None:
-        threads = _at_least(system, "threads", threads, 1)
-    if not (lanes is None or _is_switch(lanes)):
+        threads = at_least(system, "threads", threads, 1)
+    if not (lanes is None or is_switch(lanes)):
         raise ModelError(system.name, [f"sweep: lanes is True, False or None, got {lanes!r}"])
     values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
-    limits, movable = _read_budget(system, budget), _read_repair(system, repair)
+    limits, movable = _read_budget(system, budget), read_repair(system, repair)
     single = _read_precision(system, precision, on)
     if single and options["rtol"] is None and "rtol" not in system.settings:
         options = {**options, "rtol": SINGLE_RTOL}
@@ -174,7 +173,7 @@ def _task(
     along = wanted.needs_points or certify
     if points is not None and times is not None:
         raise ModelError(system.name, ["sweep: give the number of output times, points=, or the times themselves"])
-    if points is not None and (points := _at_least(system, "points", points, 2)) > MAX_SAMPLES:
+    if points is not None and (points := at_least(system, "points", points, 2)) > MAX_SAMPLES:
         raise ModelError(system.name, [f"sweep: points is {points}; at most {MAX_SAMPLES:,} are kept of each member"])
     if times is not None and "t" in values.initial:
         raise ModelError(system.name, ["sweep: members begin at different t: give duration= and points=, not times="])
@@ -207,30 +206,6 @@ def _require_names(task: Task) -> None:
         raise ModelError(task.system.name, faults)
 
 
-def _at_least(system: System, name: str, given: Any, least: int) -> int:
-    found = whole_number(given)
-    if found is None or found < least:
-        raise ModelError(system.name, [f"sweep: {name} is a whole number of at least {least}, got {given!r:.80}"])
-    return found
-
-
-def _is_switch(given: Any) -> bool:
-    return isinstance(given, (bool, np.bool_))
-
-
-def _require_switches(system: System, **given: Any) -> None:
-    faults = [f"sweep: {name} is True or False, got {x!r:.80}" for name, x in given.items() if not _is_switch(x)]
-    if faults:
-        raise ModelError(system.name, faults)
-
-
-def _read_folder(system: System, out: Any) -> Path | None:
-    try:
-        return None if out is None else Path(out)
-    except TypeError:
-        raise ModelError(system.name, [f"sweep: out is the name of a folder, got {out!r:.80}"]) from None
-
-
 def _read_budget(system: System, given: Any) -> Budget:
     if given is None:
         return Budget()
@@ -257,26 +232,6 @@ def _read_precision(system: System, given: Any, on: Any) -> bool:
     if place_of(on) != "cuda":
         raise ModelError(system.name, ["sweep: single precision is a GPU's: on='cuda', or leave precision away"])
     return True
-
-
-def _read_repair(system: System, given: Any) -> tuple[bool, ...] | None:
-    """Which entries of (q, q̇) may be moved: all but those that are held; None where starts are taken as they are."""
-    if given is None or (_is_switch(given) and not given):
-        return None
-    names = [symbol.name for symbol in (*system.coordinates, *system.velocities)]
-    try:
-        held = [] if _is_switch(given) else [name_of(x) for x in ([given] if isinstance(given, str) else given)]
-    except (TypeError, AttributeError):
-        told = f"sweep: repair is True, False or names of coordinates and velocities that are held, got {given!r:.80}"
-        raise ModelError(system.name, [told]) from None
-    faults = [
-        f"sweep: repair holds {x!r}, which is no coordinate or velocity.{suggest(x, names)}"
-        for x in held
-        if x not in names
-    ]
-    if faults:
-        raise ModelError(system.name, faults)
-    return tuple(name not in held for name in names)
 
 
 def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
