@@ -85,6 +85,26 @@ def test_members_that_fail_are_told() -> None:
     assert json.loads(answer.stdout)["failed"] == 0
 
 
+def test_a_sweep_that_was_ended_before_it_began_is_begun_by_resume(tmp_path: Path) -> None:
+    """What a kill leaves that comes between the line and the description of the sweep."""
+    line = ["pendulum", "--vary", "l=0.5:1:3", "--duration", "0.5", "--out", "s"]
+    assert call(*line).exit_code == 0
+    whole = da.Ensemble.load("s").data
+    for file in (tmp_path / "s").iterdir():
+        if file.name != "line.json":
+            file.unlink()
+    assert call("--resume", "s").exit_code == 0
+    assert da.Ensemble.load("s").data.equals(whole)
+    # Chunks without a description are nobody's: they are left, and that is said.
+    for file in (tmp_path / "s").iterdir():
+        if file.name != "line.json":
+            file.unlink()
+    (tmp_path / "s" / "chunk-0000000.npz").touch()
+    answer = call("--resume", "s")
+    assert "no sweep here to resume" in str(answer.exception)
+    assert (tmp_path / "s" / "chunk-0000000.npz").exists()
+
+
 def test_an_interrupted_sweep_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     class Impatient(Bar):
         def update(self, finished: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 import xarray as xr
 from matplotlib.figure import Figure
 from swept_systems import bead, spring, thrown_ball
@@ -16,7 +17,7 @@ import dalembert as da
 from dalembert.cli.sweep_and_write import SweepOptions, sweep_and_write
 from dalembert.ensemble import sweep as sweeping
 from dalembert.ensemble.result import pieces
-from dalembert.ensemble.result.store import Store
+from dalembert.ensemble.result.store import Store, model_text
 
 
 def test_text_and_plain_values() -> None:
@@ -245,7 +246,7 @@ def test_a_full_disk_ends_a_sweep_and_keeps_what_is_there(tmp_path: Path, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "keep", fill)
-        with pytest.raises(da.OutputError, match="no space left"):
+        with pytest.raises(da.OutputError, match=r"no space left; what is finished stays there: .* resume the sweep"):
             spring().sweep(given, 1.0, out=folder)
     assert len(list(folder.glob("chunk-*.npz"))) == 1
     # What is there already needs no more room.
@@ -259,6 +260,20 @@ def test_a_full_disk_ends_a_sweep_and_keeps_what_is_there(tmp_path: Path, monkey
         spring().sweep(given, 1.0, out=tmp_path / "anew")
     monkeypatch.undo()
     assert found.data.equals(spring().sweep(given, 1.0).data)
+
+
+def test_a_model_without_a_document_is_resumed_whatever_was_done_with_it(tmp_path: Path) -> None:
+    def make() -> da.System:
+        (x,) = da.coordinates("x")
+        return da.System("well", coordinates=[x], kinetic=x.d**2 / 2, potential=sp.erf(x), initial={x: 1, x.d: 0})
+
+    fresh, used = make(), make()
+    assert not model_text(fresh)
+    first = fresh.sweep({"x": [1.0, 2.0]}, 1.0, out=tmp_path)
+    used.simulate(1.0)
+    used.sweep({"x": [3.0]}, 1.0)
+    again = used.sweep({"x": [1.0, 2.0]}, 1.0, out=tmp_path, resume=True)
+    assert again.data.equals(first.data)
 
 
 def test_nothing_to_resume(tmp_path: Path) -> None:

@@ -313,9 +313,12 @@ def test_a_start_without_a_value_is_refused() -> None:
         "pole", coordinates="r", kinetic="r'^2/2", potential="-1/r", parameters={"s": 1},
         initial={"r": "sqrt(s)", "r'": 0},
     )  # fmt: skip
-    found = fall.sweep({"s": [1.0, 0.0, -1.0]}, 0.1)
-    assert found.status.to_numpy().tolist() == [0, 4, 4]
-    assert all(found.reason.to_numpy()[1:])
+    for repair in (False, True):
+        found = fall.sweep({"s": [1.0, 0.0, -1.0]}, 0.1, repair=repair)
+        assert found.status.to_numpy().tolist() == [0, 4, 4]
+        assert "r = 0" in str(found.reason[1].item())
+        # As `simulate` says it.
+        assert "the initial value of r, sqrt(s), is not a finite number" in str(found.reason[2].item())
 
 
 @pytest.mark.parametrize("budget", [{"steps": 200}, {"seconds": 0.2}])

@@ -132,6 +132,11 @@ def test_expressions_of_the_model_follow_the_parameters() -> None:
         ({"w": stats.norm(0, 1)}, {"samples": 3, "seed": -1}, "seed is a whole number"),
         ({"w": stats.norm(0, -1)}, {"samples": 3, "seed": 1}, "not finite"),
         ({"w": stats.norm(0, 1)}, {"samples": 10**15}, "8 PB"),
+        ({"w": stats.norm(0, 1)}, {"samples": 2.5}, "how many members to draw"),
+        ({"w": stats.norm([0, 1], 1)}, {"samples": 3}, "w: its distribution gives no number for each draw"),
+        ({"w": range(10**12)}, {}, "w: 1000000000000 values take 8.0 TB"),
+        ({"w": range(10**30)}, {}, "w: 1000000000000000000000000000000 values take"),
+        ({"w": np.ma.masked_equal([1.0, 2.0], 2.0)}, {}, "w: its array has masked values, 1 in all"),
     ],
 )
 def test_faults(given: Any, options: dict[str, Any], message: str) -> None:
@@ -177,13 +182,20 @@ def test_members_that_begin_at_times_of_their_own() -> None:
         pushed.sweep({"t": [5.0, 7.0]}, times=[6.0, 7.0], keep="samples")
 
 
-@pytest.mark.parametrize("name", ["final.x", "samples.x", "certificate.energy"])
+@pytest.mark.parametrize("name", ["final.x", "samples.x", "certificate.energy", "middle: count", "middle: time"])
 def test_names_of_what_belongs_together_are_taken(name: str) -> None:
-    with pytest.raises(da.ModelError, match="is the name of something else in the result"):
-        spring().sweep({"w": [1.0]}, 1.0, reduce={name: ("max", "x")})
+    for asked in ({"reduce": {name: ("max", "x")}}, {"keep": {name: "x"}}):
+        with pytest.raises(da.ModelError, match="is the name of something else in the result"):
+            spring().sweep({"w": [1.0]}, 1.0, events={"middle": "x"}, **asked)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("points", [0, 1, 2.5, "10", True])
 def test_points_are_two_or_more(points: object) -> None:
     with pytest.raises(da.ModelError, match="points is a whole number of at least 2"):
         spring().sweep({"w": [1.0]}, 1.0, points=points)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_however_they_are_written() -> None:
+    plain = spring().sweep({"w": stats.norm(2, 0.1)}, 1.0, samples=4, seed=5, points=3, threads=1, keep="samples")
+    others: dict[str, Any] = {"samples": np.int64(4), "seed": np.uint8(5), "points": 3.0, "threads": np.int32(1)}
+    assert spring().sweep({"w": stats.norm(2, 0.1)}, 1.0, keep="samples", **others).data.identical(plain.data)

@@ -64,6 +64,8 @@ def sweep_and_write(given: SweepOptions, resume: Path | None) -> int:
     """The exit status: 3 where no member came to its end. What went wrong otherwise is raised."""
     if resume is not None:
         given = _resumed(given, resume)
+        if read_about(resume) is None and not any(resume.glob("chunk-*")):
+            resume = None  # it was ended before it began
     if given.model is None:
         raise ModelError("sweep", ["which model? Give a file or the name of a library system, or --resume FOLDER"])
     system = with_values(find_model(given.model, list(given.option)), list(given.set_), list(given.initial))

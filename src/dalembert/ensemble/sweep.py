@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dalembert import __version__
+from dalembert.ensemble.ask.options import at_least, is_switch, read_folder, read_repair, require_switches
 from dalembert.ensemble.ask.values import RESERVED, Values, read_values
 from dalembert.ensemble.ask.wanted import read_wanted
 from dalembert.ensemble.bar import Bar
@@ -34,10 +35,9 @@ from dalembert.ensemble.result.pieces import pieces
 from dalembert.ensemble.result.store import Store, model_text, read_about
 from dalembert.ensemble.result.units import units_of_variables, with_units
 from dalembert.ensemble.result.variables import require_room
-from dalembert.errors import ModelError
+from dalembert.errors import ModelError, OutputError
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.suggest import suggest
-from dalembert.model.language.symbols import name_of
 from dalembert.model.simulation_options import MAX_SAMPLES, number_of
 from dalembert.motion.large.prepare import prepare_large
 from dalembert.motion.large.size import is_large
@@ -89,17 +89,18 @@ def sweep(
     """Run all members. `System.sweep` says what is given."""
     started = clock.perf_counter()
     run = executor(system.name, on)
-    folder = None if out is None else Path(out)
+    folder = read_folder(system, out)
+    require_switches(system, together=together, certify=certify, resume=resume)
     if resume and folder is None:
         raise ModelError(system.name, ["sweep: resume= needs the folder of the sweep, out="])
     if resume and seed is None and folder is not None and (about := read_about(folder)) is not None:
         seed = about["seed"]
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise ModelError(system.name, [f"sweep: threads is a whole number, 1 or more, got {threads!r}"])
-    if lanes not in (None, True, False):
+    if threads is not None:
+        threads = at_least(system, "threads", threads, 1)
+    if not (lanes is None or is_switch(lanes)):
         raise ModelError(system.name, [f"sweep: lanes is True, False or None, got {lanes!r}"])
     values = read_values(system, given, together=together, samples=samples, seed=seed, sampler=sampler)
-    limits, movable = _read_budget(system, budget), _read_repair(system, repair)
+    limits, movable = _read_budget(system, budget), read_repair(system, repair)
     single = _read_precision(system, precision, on)
     if single and options["rtol"] is None and "rtol" not in system.settings:
         options = {**options, "rtol": SINGLE_RTOL}
@@ -121,17 +122,31 @@ def sweep(
         gather.resume()
     starts = (first for first in range(0, values.count, size) if first not in gather.found)
     ranges = [(first, min(first + size, values.count)) for first in starts]
-    with Bar(system.name, values.count, gather.finished, progress) as bar:
-        gather.show = bar.update
-        if store is not None and isinstance(run, Cluster):
-            run = replace(run, parts=store.parts, note=gather.note)
-        if ranges:
-            run(task, ranges, Control(limits), gather.finish, lambda: bar.update(gather.finished), threads)
-    gather.complete()
-    ensemble = _ensemble(task, gather, on if isinstance(on, str) else place_of(on), clock.perf_counter() - started)
-    if store is not None:
-        finish_folder(store, ensemble, in_parts)
+    with _told_what_stays(store):
+        with Bar(system.name, values.count, gather.finished, progress) as bar:
+            gather.show = bar.update
+            if store is not None and isinstance(run, Cluster):
+                run = replace(run, parts=store.parts, note=gather.note)
+            if ranges:
+                run(task, ranges, Control(limits), gather.finish, lambda: bar.update(gather.finished), threads)
+        gather.complete()
+        where = on if isinstance(on, str) else place_of(on)
+        ensemble = _ensemble(task, gather, where, clock.perf_counter() - started)
+        if store is not None:
+            finish_folder(store, ensemble, in_parts)
     return ensemble
+
+
+@contextmanager
+def _told_what_stays(store: Store | None) -> Iterator[None]:
+    """Where a folder takes no more, say that what is in it can be gone on with."""
+    try:
+        yield
+    except OutputError as error:
+        if store is None:
+            raise
+        stays = "what is finished stays there: once it can be written, resume the sweep (resume=True, --resume)"
+        raise OutputError(f"{error}; {stays}") from None
 
 
 def _task(
@@ -158,9 +173,7 @@ def _task(
     along = wanted.needs_points or certify
     if points is not None and times is not None:
         raise ModelError(system.name, ["sweep: give the number of output times, points=, or the times themselves"])
-    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < 2):
-        raise ModelError(system.name, [f"sweep: points is a whole number of at least 2, got {points!r}"])
-    if points is not None and points > MAX_SAMPLES:
+    if points is not None and (points := at_least(system, "points", points, 2)) > MAX_SAMPLES:
         raise ModelError(system.name, [f"sweep: points is {points}; at most {MAX_SAMPLES:,} are kept of each member"])
     if times is not None and "t" in values.initial:
         raise ModelError(system.name, ["sweep: members begin at different t: give duration= and points=, not times="])
@@ -182,6 +195,7 @@ def _require_names(task: Task) -> None:
     """Names that would be given to two things at once."""
     values, wanted = task.values, task.wanted
     taken = RESERVED | {values.label(name) for name in values.names} | set(values.dims)
+    taken |= {f"{event}: {what}" for event in task.events for what in ("count", "time")}
     names = [*wanted.kept, *(reduction.name for reduction in wanted.reductions)]
     faults = [
         f"sweep: {name!r} is the name of something else in the result; choose another"
@@ -218,22 +232,6 @@ def _read_precision(system: System, given: Any, on: Any) -> bool:
     if place_of(on) != "cuda":
         raise ModelError(system.name, ["sweep: single precision is a GPU's: on='cuda', or leave precision away"])
     return True
-
-
-def _read_repair(system: System, given: Any) -> tuple[bool, ...] | None:
-    """Which entries of (q, q̇) may be moved: all but those that are held; None where starts are taken as they are."""
-    if given is False or given is None:
-        return None
-    names = [symbol.name for symbol in (*system.coordinates, *system.velocities)]
-    held = [] if given is True else [name_of(item) for item in ([given] if isinstance(given, str) else given)]
-    faults = [
-        f"sweep: repair holds {x!r}, which is no coordinate or velocity.{suggest(x, names)}"
-        for x in held
-        if x not in names
-    ]
-    if faults:
-        raise ModelError(system.name, faults)
-    return tuple(name not in held for name in names)
 
 
 def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:

@@ -92,3 +92,8 @@ def number_of(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number, however it is written; None for what is none."""
+    return int(value) if number_of(value).is_integer() else None

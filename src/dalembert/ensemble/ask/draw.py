@@ -11,8 +11,9 @@ import numpy as np
 from dalembert.arrays import Array
 
 SAMPLERS = ("random", "sobol", "latin")
-# A quantile at exactly 0 or 1 may be infinite: draws stay this far from both, half the spacing of random numbers.
-EDGE = 2.0**-54
+# A quantile at exactly 0 or 1 may be infinite: draws stay half the spacing of random numbers from 0, and at the number
+# before 1.
+LOW, HIGH = 2.0**-54, 1.0 - 2.0**-53
 
 
 def is_distribution(value: Any) -> bool:
@@ -31,9 +32,18 @@ def draw(distributions: Mapping[str, Any], count: int, seed: int, sampler: str) 
     The quantile function of each takes numbers between 0 and 1 to its values, so that sequences which fill the unit
     cube evenly fill the distributions evenly.
     """
-    unit = np.clip(_unit_cube(len(distributions), count, seed, sampler), EDGE, 1.0 - EDGE)
+    unit = np.clip(_unit_cube(len(distributions), count, seed, sampler), LOW, HIGH)
     columns = zip(distributions.items(), unit.T, strict=True)
-    return {name: np.asarray(one.ppf(u), dtype=float) for (name, one), u in columns}
+    return {name: _quantiles(one, u) for (name, one), u in columns}
+
+
+def _quantiles(distribution: Any, u: Array) -> Array:
+    """Of one distribution; empty where it is one of several numbers, or gives none."""
+    try:
+        found = np.asarray(distribution.ppf(u), dtype=float)
+    except (TypeError, ValueError):  # parameters that are arrays do not fit the number of draws
+        return np.zeros(0)
+    return found if found.shape == u.shape else np.zeros(0)
 
 
 def _unit_cube(width: int, count: int, seed: int, sampler: str) -> Array:
@@ -50,8 +60,14 @@ def _unit_cube(width: int, count: int, seed: int, sampler: str) -> Array:
 
 def faults_of_draws(names: Sequence[str], columns: Mapping[str, Array]) -> list[str]:
     """Distributions that gave no numbers: their own parameters are wrong."""
-    return [
-        f"{name}: its distribution gives values that are not finite; look at the distribution's own parameters"
-        for name in names
-        if not np.isfinite(columns[name]).all()
-    ]
+    faults = []
+    for name in names:
+        if not columns[name].size:
+            faults.append(
+                f"{name}: its distribution gives no number for each draw; are its own parameters single numbers?"
+            )
+        elif not np.isfinite(columns[name]).all():
+            faults.append(
+                f"{name}: its distribution gives values that are not finite; look at the distribution's own parameters"
+            )
+    return faults

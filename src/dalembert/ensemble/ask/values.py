@@ -15,6 +15,7 @@ from dalembert.ensemble.ask.memory import free_memory, readable
 from dalembert.errors import ModelError, counted
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of
+from dalembert.model.simulation_options import whole_number
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
@@ -95,6 +96,11 @@ def label_of(name: str, initial: bool) -> str:
     if initial:
         return f"{name}(0)"
     return f"{name} (parameter)" if name in RESERVED else name
+
+
+def _length(values: range) -> int:
+    """Of a range of any length: `len` counts no more than an index may be."""
+    return max(0, -((values.start - values.stop) // values.step))
 
 
 def read_values(
@@ -225,6 +231,12 @@ class _Reader:
         return name
 
     def _numbers(self, name: Any, value: Any) -> Array | None:
+        if isinstance(value, range) and 8 * (count := _length(value)) > (free := free_memory()):
+            self.faults.append(f"{name}: {count} values take {readable(8 * count)}, and {readable(free)} are free")
+            return None
+        if masked := int(np.count_nonzero(np.ma.getmask(value))):
+            self.faults.append(f"{name}: its array has masked values, {masked} in all")
+            return None
         try:
             numbers = np.array(value, dtype=float)
         except (TypeError, ValueError, OverflowError):
@@ -251,27 +263,29 @@ class _Reader:
                     "the number of output times of each member is points="
                 )
             return
-        if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-            self.faults.append(f"samples= is how many members to draw from the distributions, got {samples!r}")
+        count = whole_number(samples)
+        if count is None or count < 1:
+            self.faults.append(f"samples= is how many members to draw from the distributions, got {samples!r:.80}")
             return
         self.sampler = "random" if sampler is None else sampler
         if self.sampler not in SAMPLERS:
             self.faults.append(f"unknown sampler {sampler!r}.{suggest(str(sampler), SAMPLERS)}")
             return
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-            self.faults.append(f"seed is a whole number, 0 or more, got {seed!r}")
+        number = fresh_seed() if seed is None else whole_number(seed)
+        if number is None or number < 0:
+            self.faults.append(f"seed is a whole number, 0 or more, got {seed!r:.80}")
             return
-        if (size := 8 * len(self.drawn) * int(samples)) > (free := free_memory()):
-            self.faults.append(f"{samples} draws take {readable(size)} of memory, and {readable(free)} are free")
+        if (size := 8 * len(self.drawn) * count) > (free := free_memory()):
+            self.faults.append(f"{count} draws take {readable(size)} of memory, and {readable(free)} are free")
             return
-        self.seed = fresh_seed() if seed is None else int(seed)
-        columns = draw(self.drawn, int(samples), self.seed, self.sampler)
+        self.seed = number
+        columns = draw(self.drawn, count, number, self.sampler)
         self.faults += faults_of_draws(list(self.drawn), columns)
         if self.together and self.axes:
             members = self.axes[0]
-            if members.length != samples:
+            if members.length != count:
                 self.faults.append(
-                    f"values that are taken together are equally many: {members.length} were given, {samples} drawn"
+                    f"values that are taken together are equally many: {members.length} were given, {count} drawn"
                 )
             self.axes[0] = Axis(MEMBER, {**members.columns, **columns})
         else:

@@ -71,6 +71,8 @@ def read_wanted(system: System, keep: Any, reduce: Any) -> Wanted:
     reductions = _read_reductions(system, reduce, expressions, faults)
     names = [*kept, *(reduction.name for reduction in reductions)]
     faults += [f"reduce: {name!r} is kept under this name already" for name in set(names) if names.count(name) > 1]
+    if not all(name.strip() for name in names):
+        faults.append("keep, reduce: what is kept, and what becomes of a member, has a name that is not empty")
     if faults:
         raise ModelError(system.name, [f"sweep: {fault}" for fault in faults])
     return Wanted(states, tuple(kept), expressions, tuple(reductions))
@@ -83,7 +85,7 @@ def _read_keep(
         keep = [keep]
     named = keep if isinstance(keep, Mapping) else {str(item): item for item in keep}
     kept = []
-    for name, item in named.items():
+    for name, item in ((str(name), item) for name, item in named.items()):
         if isinstance(item, str) and item in (FINAL, SAMPLES):
             continue
         if (found := _expression(system, item, f"keep {name!r}", faults, (FINAL, SAMPLES))) is not None:

@@ -4,16 +4,22 @@ motions, and starts that need a closer look.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dalembert.ensemble.members.control import Control, OutOfTime, Patience
 from dalembert.ensemble.members.outcome import Outcome, Status
 from dalembert.ensemble.members.task import Task
 from dalembert.ensemble.start.block import Block
-from dalembert.errors import DalembertError, InconsistentState, MotionFailed
+from dalembert.errors import DalembertError, InconsistentState, ModelError, MotionFailed
+from dalembert.model.language.symbols import t as time_symbol
 from dalembert.motion.result.motion import Motion
 from dalembert.motion.run import Run
 from dalembert.motion.state.state import State
+
+if TYPE_CHECKING:
+    from dalembert.model.system import System
 
 
 def run_alone(task: Task, block: Block, k: int, outcome: Outcome, control: Control) -> None:
@@ -40,6 +46,7 @@ def _one_line(error: Exception) -> str:
 
 def _run(task: Task, block: Block, k: int, outcome: Outcome, control: Control) -> None:
     start = State(block.q[k].copy(), block.v[k].copy(), float(block.t[k]))
+    _require_finite(task.system, start)
     with task.lock:  # made once
         prepared = task.prepared
     run = prepared.run(start, block.p[k].copy(), progress=Patience(control))
@@ -53,6 +60,15 @@ def _run(task: Task, block: Block, k: int, outcome: Outcome, control: Control) -
         outcome.note(k, Status.BUDGET, told)
     elif task.certify:
         _certify(k, outcome, run.motion())
+
+
+def _require_finite(system: System, start: State) -> None:
+    """Initial values that were given are finite: it is an expression of parameters that has no value for some."""
+    unknown = np.flatnonzero(~np.isfinite([*start.q, *start.v, start.t]))
+    if unknown.size:
+        symbol = (*system.coordinates, *system.velocities, time_symbol)[unknown[0]]
+        told = f"the initial value of {symbol.name}, {system.initial[symbol]}, is not a finite number"
+        raise ModelError(system.name, [told])
 
 
 def _write(task: Task, k: int, outcome: Outcome, run: Run) -> None:

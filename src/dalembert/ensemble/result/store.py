@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,8 @@ def digest(task: Task) -> str:
     """The same for the same sweep, in every process."""
     system, settings, values = task.system, task.settings, task.values
     made = hashlib.sha256()
-    made.update((model_text(system) or repr(vars(system))).encode())
+    parts = {field.name: getattr(system, field.name) for field in fields(system)}  # and nothing that was kept with it
+    made.update((model_text(system) or repr(parts)).encode())
     made.update(repr((settings.rtol, settings.atol, settings.method, settings.project, settings.backend)).encode())
     made.update(repr((settings.step, settings.order, settings.max_step, __version__)).encode())
     made.update(settings.times.tobytes())

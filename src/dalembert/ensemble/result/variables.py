@@ -78,7 +78,7 @@ def require_room(task: Task, out: Path | None, in_parts: bool, resume: bool) -> 
     """
     count, size = task.values.count, task.values.count * member_bytes(task)
     grid = " × ".join(f"{axis.name} {axis.length}" for axis in task.values.axes)
-    what = f"sweep: {count:,} members ({grid}) would take {readable(size)}"
+    what = f"sweep: {count:,} {'member' if count == 1 else 'members'} ({grid}) would take {readable(size)}"
     less = "vary less, keep less (reduce= gives one number for each member), or take fewer output times (points=)"
     times = 1 if in_parts else TIMES_TWO
     if not in_parts and times * size > (free := free_memory()):
