@@ -135,6 +135,26 @@ def test_reductions_are_those_of_the_samples():
 
 
 @needs_compiler
+def test_outputs_may_use_definitions():
+    """Outputs of definitions and their rates were left without what these stand for, and ended in a KeyError."""
+    throw = da.System(
+        "throw",
+        coordinates="x",
+        kinetic="x'^2/2",
+        forces={"x": "-g"},
+        definitions={"height": "2*x + h0"},
+        outputs={"up": "height", "speed": "height'"},
+        parameters={"g": 10.0, "h0": 3.0},
+        initial={"x": 0, "x'": 4},
+    )
+    part = runner.run(cuda_program(throw, 1.0).program, {}, keep=True, samples=5, observe=["up", "speed"])
+    t, (up, speed) = np.linspace(0.0, 1.0, 5), part.samples[0].T
+    # x = 4t − 5t²: a method of order 8 takes a quadratic without error.
+    np.testing.assert_allclose(up, 2 * (4 * t - 5 * t**2) + 3, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(speed, 2 * (4 - 10 * t), rtol=0, atol=1e-13)
+
+
+@needs_compiler
 def test_events_are_counted_and_end_motions():
     falling = da.System(
         "fall",

@@ -109,6 +109,8 @@ INTEGRABLE = {
     "divided by a coefficient": [exp(x * y) * (x.d + 2 * z * z.d)],
     "with time": [t * x.d + x - y.d],
     "acatastatic": [x.d - k * cos(k * t)],
+    # The angle of a point about the origin: SymPy's integral of y/(x² + y²) by x has cases for the sign of y².
+    "polar angle": [z.d - (x * y.d - y * x.d) / (x**2 + y**2)],
     "two at once": [x.d - z * z.d, y.d - x * z * z.d],
 }
 
@@ -122,6 +124,14 @@ def test_integrable_forms_and_their_integrals(name):
     for kind in found.constraints:
         assert kind.integrated is not None
         assert constant_on(system, kind.integrated)
+
+
+def test_conditions_that_are_zero_on_one_side():
+    """One over such a coefficient has no value there: that ended in a KeyError."""
+    ramp = sp.Piecewise((y, y > 0), (0, True))
+    # z' = y x' where y > 0, as a contact form; z' = ramp(y) y' has the integral z − y²/2 there and z elsewhere.
+    assert only(body([x, y, z], {"c": z.d - ramp * x.d})).integrable is False
+    assert only(body([x, y, z], {"c": z.d - ramp * y.d})).integrable is True
 
 
 def test_integrating_factor_is_reported():

@@ -24,5 +24,5 @@ def output_function(system: System, expressions: Sequence[sp.Expr] | None = None
     for k, x in enumerate(system.coordinates):
         table |= {x: q[k], x.d: v[k], x.dd: a[k], Reaction.of("ideal", x.name): ideal[k]}
     table |= {Reaction.of("multiplier", constraint.name): lam[k] for k, constraint in enumerate(constraints)}
-    column = Converter(table).column(wanted)
+    column = Converter(table, system.defined).column(wanted)
     return ca.Function("outputs", [q, v, a, time, p, ideal, lam], [ca.densify(column)])

@@ -58,6 +58,8 @@ def numeric_function(
         for symbol, value in reversed(parts):
             expressions = [expression.xreplace({symbol: value}) for expression in expressions]
         expressions = [stand_in(expression) for expression in expressions] if stand_in else expressions
+        # One over a condition that is zero on one side has no value there, which SymPy cannot write.
+        expressions = [expression.xreplace({sp.zoo: sp.nan}) for expression in expressions]
         return sp.lambdify(list(arguments), list(expressions), modules="numpy", cse=True)
 
 

@@ -141,7 +141,10 @@ def _inner(expression: sp.Expr, budget: Budget) -> sp.Expr:
     inside = [
         e
         for e in expression.atoms(sp.Pow, sp.Function)
-        if not (e.is_Pow and e.exp.is_Integer) and not all(argument.is_Atom for argument in e.args)
+        if not (e.is_Pow and e.exp.is_Integer)
+        and not all(argument.is_Atom for argument in e.args)
+        # Cases are pairs with conditions, which are no expressions; what stands in the pairs comes by itself.
+        and not isinstance(e, sp.Piecewise)
     ]
     swap = {}
     for e in sorted(inside, key=sp.count_ops):

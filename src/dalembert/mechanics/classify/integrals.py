@@ -117,13 +117,30 @@ def _single_variable_factor(form: Form, variables: Sequence[sp.Symbol], zero: Ze
 
 
 def _in_general(expression: sp.Expr, z: sp.Symbol) -> sp.Expr:
-    """Without the cases that SymPy makes for single values of parameters, such as ∫ cos kz dz for k = 0."""
+    """Without the cases that SymPy makes for single values of what is held, such as ∫ cos kz dz for k = 0."""
     return expression.replace(
-        lambda part: (
-            isinstance(part, sp.Piecewise) and isinstance(part.args[0][1], sp.Ne) and not part.args[0][1].has(z)
-        ),
+        lambda part: isinstance(part, sp.Piecewise) and _holds_in_general(part.args[0][1], z),
         lambda part: part.args[0][0],
     )
+
+
+def _holds_in_general(condition: sp.Basic, z: sp.Symbol) -> bool:
+    """Whether a condition on what is held is false for single values only: k ≠ 0, or y² > 0."""
+    if condition.has(z):
+        return False
+    if isinstance(condition, sp.Ne):
+        return True
+    held = sorted(condition.free_symbols, key=str)
+    # Both signs, small and large: what holds at all of these is no question of where one is.
+    numbers = [sp.Rational(sign * size, 7) for size in (1, 5, 23, 700) for sign in (1, -1)]
+    shifted = [{s: numbers[(i * (k + 1) + k) % len(numbers)] for k, s in enumerate(held)} for i in range(len(numbers))]
+    return all(condition.subs(values) == sp.true for values in shifted)
+
+
+def _without_moduli(integral: sp.Expr, expression: sp.Expr, z: sp.Symbol) -> sp.Expr:
+    """atan(z/|k|)/|k| as atan(z/k)/k, where that is an integral too."""
+    plain = integral.replace(sp.Abs, lambda u: u)
+    return plain if plain != integral and tidy(diff(plain, z) - expression) == 0 else integral
 
 
 def _integral(expression: sp.Expr, z: sp.Symbol) -> sp.Expr:
@@ -150,6 +167,7 @@ def _antiderivative(expression: sp.Expr, z: sp.Symbol) -> sp.Expr | None:
             result = _in_general(_integral(dependent, z), z)
             if result.has(sp.Integral):
                 break
+            result = _without_moduli(result, dependent, z)
             terms.append(constant * result)
         else:
             return sp.Add(*terms)
