@@ -103,7 +103,7 @@ def surface_of(
         raise Unclear("the point moves only along the reaction of the constraint, so nothing slides there")
     if rank < J.rows:
         raise Unclear(f"the point needs {rank} expressions, not {J.rows}: some follow from the others")
-    guides = sp.Matrix(0, len(near), []) if pushed else _guides(J, gradients, others, near)
+    guides = sp.Matrix(0, len(near), []) if pushed else _guides(J, gradients, others, near, slide is None)
     if guides.rows:
         pushed = True
     bearing = None
@@ -209,16 +209,27 @@ def _in_row_space(numeric: list[np.ndarray], size: int) -> bool:
 
 
 def _guides(
-    J: sp.Matrix, gradients: list[list[sp.Expr]], others: tuple[Constraint, ...], near: tuple[Coordinate, ...]
+    J: sp.Matrix,
+    gradients: list[list[sp.Expr]],
+    others: tuple[Constraint, ...],
+    near: tuple[Coordinate, ...],
+    is_place: bool,
 ) -> sp.Matrix:
     """The gradients of other two-sided constraints on the coordinates near, where those of the law are combinations of
-    them and of the rows of J, with one share for the point, which is not zero; else no rows.
+    them and of the rows of J, with one share for the point, which is not zero; else no rows. is_place: J is that of a
+    place, and not of a velocity.
+
+    A ball that rolls towards a wall turns as fast as it comes near: its rim slides on the wall, however well rolling
+    says the same of both. So constraints on velocities hold no body sideways for which a velocity is given; and where
+    it is, or they do, the share of the point has to move what the constraint itself names.
     """
     names, none, d = {q.name for q in near}, sp.Matrix(0, len(near), []), J.rows
     if d < 2:
         return none  # how far it has slid, along a line
-    held = [c for c in others if not c.one_sided and c.level != "acceleration"]
-    rows = [_gradient(c, near) for c in held if coordinates_in([c.expression]) <= names]
+    levels = {"position", "velocity"} if is_place else {"position"}
+    held = [c for c in others if not c.one_sided and c.level in levels and coordinates_in([c.expression]) <= names]
+    rows = [_gradient(c, near) for c in held]
+    has_to_meet = not is_place or any(c.level == "velocity" for c in held)
     if not rows:
         return none
     numeric = _numbers(sp.Matrix([*J.tolist(), *rows, *gradients]))
@@ -229,6 +240,10 @@ def _guides(
         shares = pushes @ np.linalg.pinv(both)
         unique = np.linalg.matrix_rank(both, tol=ZERO) == both.shape[0]
         if not unique or np.any(np.linalg.norm(shares[:, :d], axis=1) <= ZERO * np.linalg.norm(shares, axis=1)):
+            return none
+        along = shares[:, :d] @ both[:d]
+        meets = np.abs((along * pushes).sum(axis=1))
+        if has_to_meet and np.any(meets <= ZERO * np.linalg.norm(along, axis=1) * np.linalg.norm(pushes, axis=1)):
             return none
     return sp.Matrix(rows)
 
