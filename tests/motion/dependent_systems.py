@@ -118,3 +118,24 @@ def windows(count: int) -> da.System:
         constraints=constraints,
         initial={q: value for k, (x, y) in enumerate(at) for q, value in ((x, k), (y, 1), (x.d, 1), (y.d, 0))},
     )
+
+
+def windows_with_centres(count: int) -> da.System:
+    """The same with masses at the centres of couplers, which have coordinates of their own."""
+    plain = windows(count)
+    tips, centres = plain.coordinates, da.coordinates(" ".join(f"u{k} w{k}" for k in range(count)))
+    held = {
+        f"centre {k} {axis}": centres[2 * k + i] - (tips[2 * k + i] + tips[2 * k + 2 + i]) / 2
+        for k in range(count)
+        for i, axis in enumerate("xy")
+    }
+    start = {q: value for k in range(count) for q, value in ((centres[2 * k], k + 0.5), (centres[2 * k + 1], 1))}
+    start |= {q.d: value for k in range(count) for q, value in ((centres[2 * k], 1), (centres[2 * k + 1], 0))}
+    return da.System(
+        "windows with centres",
+        coordinates=[*tips, *centres],
+        kinetic=sp.Add(*(q.d**2 / 2 for q in (*tips, *centres))),
+        potential=sp.Add(*(9.81 * y for y in (*tips[1::2], *centres[1::2]))),
+        constraints={c.name: c.expression for c in plain.constraints} | held,
+        initial=dict(plain.initial) | start,
+    )

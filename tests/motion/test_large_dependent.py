@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dependent_systems import braced_bodies, held_net, ring, ring_points, windows
+from dependent_systems import braced_bodies, held_net, ring, ring_points, windows, windows_with_centres
 from large_systems import rods
 from scipy.integrate import solve_ivp
 
 import dalembert as da
+from dalembert.graph.structure.equations import ACCELERATIONS
 from dalembert.motion.large import model as making
 from dalembert.motion.large import simulate as simulation
 from dalembert.motion.large import size as module
@@ -55,6 +56,21 @@ def test_forces_and_shortest_multipliers_are_those_of_singular_values(system: da
         # Along combinations of rows that vanish, rounding over ε = 1e-8, in each of some five passes.
         assert multipliers == pytest.approx(dense.multipliers, abs=2e-7 * size)
         assert at.rank() == int(dense.rank) == at.m - beyond
+
+
+def test_a_row_of_linkages_is_solved_one_constraint_after_the_other():
+    """Up to ten others stand beside a constraint there; without the centres, two."""
+    system = windows_with_centres(7)
+    at = state_of(system)
+    for q, v in states(system, at, 6):
+        a, multipliers = (values.copy() for values in at.solve(q, v, 0.0))
+        assert not at.solvers[ACCELERATIONS].apart
+        dense = Evaluation(system).solve(q, v, 0.0)  # singular values of all of A
+        size = max(np.abs(dense.acceleration).max(), np.abs(dense.ideal).max())
+        # Rounding, over the least singular value, some hundredths.
+        assert a[: at.n] == pytest.approx(dense.acceleration, abs=1e-11 * size)
+        assert multipliers == pytest.approx(dense.multipliers, abs=1e-11 * size)
+        assert at.rank() == int(dense.rank) == at.m
 
 
 @pytest.mark.parametrize("system", [held_net(3), ring()], ids=lambda s: s.name)
