@@ -6,12 +6,15 @@ at some points the equations are solved by another factorisation, of the whole m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.motion.certificate.consistency import consistency
+from dalembert.motion.certificate.drift import drifting
 from dalembert.motion.certificate.energy import beyond_rounding
 from dalembert.motion.certificate.repeat import PIECES, ROUNDED, STEPS_OF_PIECE, integrate_again
 from dalembert.motion.certificate.slopes import Slope
@@ -24,8 +27,10 @@ from dalembert.motion.state.project import size_of
 if TYPE_CHECKING:
     from dalembert.motion.result.motion import Motion
 
-# So many points are solved again, and so many stretches integrated again.
-SOLVED, REPEATED = 4, 3
+# So many points are solved again, and so many stretches integrated again; and of those in doubt so many.
+SOLVED, REPEATED, DOUBTED = 4, 3, 3
+# Columns are looked at for drifts so many numbers at a time: six times as many are held then.
+COLUMNS = 1_000_000
 # Where constraints may depend on each other: what stands in the corner of their equations, relative to their lengths,
 # and how often what it changes is made up for. Each time takes a factor away, 1e-4 for the least directions of a chain
 # of a hundred links.
@@ -48,10 +53,8 @@ def certify_large(motion: Motion, at: LargeState) -> Certificate:
         "impact": 0.0,
     }
     place, speed = _sizes(motion, entries, limits["repeat"])
-    measured |= {
-        "repeat": _repeat(motion, at, limits["repeat"], place, speed),
-        "consistency": _consistency(motion, speed),
-    }
+    repeat, off = _repeat_and_consistency(motion, at, limits, place, speed)
+    measured |= {"repeat": repeat, "consistency": off}
     unique = _is_unique(motion, at)
     return Certificate(
         **measured,
@@ -193,34 +196,72 @@ def _sizes(motion: Motion, entries: EntriesOf, wanted: float) -> tuple[float, fl
     return max(far, 1e-6 * span * speed), speed
 
 
-def _repeat(motion: Motion, at: LargeState, wanted: float, place: float, speed: float) -> float:
-    """Stretches integrated again by another method, in more pieces where that ends elsewhere than the motion: what two
-    of these agree on counts, if they looked as closely as the motion did. Those that do not converge are not judged.
+def _repeat_and_consistency(
+    motion: Motion, at: LargeState, limits: Mapping[str, float], place: float, speed: float
+) -> tuple[float, float]:
+    """Stretches integrated again by another method: how far they end from the motion. Δq̇ − ∫ q̈ dt of all of them,
+    beyond what the quadrature may err by: where the worst of those that it doubts are right when repeated, it errs.
     """
-    n, worst = at.n, 0.0
     if motion.t.size < 2 or not speed > 0:
-        return 0.0
-    sizes = np.concatenate([np.full(n, place or speed), np.full(n, speed)])
+        return 0.0, 0.0
+    place = place or speed
+    off = consistency(motion, np.ones_like(motion.v)) / speed
+    doubted = {(int(k), int(k) + 1) for k in np.argsort(off)[-DOUBTED:] if off[k] > limits["consistency"]}
+    chosen = {(k, k + 1) for k in _evenly(motion.t.size - 1, REPEATED)}
+    chosen |= doubted | _in_doubt(motion, limits["repeat"], place, speed)
+    found = {part: _repeated(motion, at, *part, limits["repeat"], place, speed) for part in sorted(chosen)}
+    if doubted and all(known is not None and known <= limits["repeat"] for known in map(found.get, doubted)):
+        off = np.where(off > limits["consistency"], 0.0, off)
+    return max([known for known in found.values() if known is not None], default=0.0), float(off.max(initial=0.0))
+
+
+def _repeated(
+    motion: Motion, at: LargeState, k: int, last: int, wanted: float, place: float, speed: float
+) -> float | None:
+    """How far a part of the motion, from one output to another, ends from it when integrated again, in more pieces
+    where that ends elsewhere: what two of these agree on counts, if they looked as closely as the motion did. None
+    where they do not converge.
+    """
+    n = at.n
+    sizes = np.concatenate([np.full(n, place), np.full(n, speed)])
 
     def slope(t: Array, y: Array) -> Array:
         a, _ = at.solve(y[0, :n], y[0, n:], float(t[0]))
         return np.concatenate([y[0, n:], a[:n]])[None, :]
 
-    for k in _evenly(motion.t.size - 1, REPEATED):
-        y = np.concatenate([motion.q[k], motion.v[k]])[None, :]
-        there = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
-        length = motion.t[k + 1 : k + 2] - motion.t[k]
-        steps = motion.timing.steps * float(length[0]) / float(motion.t[-1] - motion.t[0])
-        pieces, before = 1, None
-        while pieces <= PIECES:
-            end, unsure, known = _in_pieces(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes, pieces)
-            off = float((np.maximum(np.abs(end - there) - unsure, 0.0) / sizes).max())
-            agree = before is not None and bool((np.abs(end - before) <= wanted * sizes).all())
-            if known and (off <= wanted or (agree and steps <= STEPS_OF_PIECE * pieces)):
-                worst = max(worst, off)
-                break
-            pieces, before = 4 * pieces, end if known else None
-    return worst
+    y = np.concatenate([motion.q[k], motion.v[k]])[None, :]
+    there = np.concatenate([motion.q[last], motion.v[last]])
+    length = motion.t[last : last + 1] - motion.t[k]
+    steps = motion.timing.steps * float(length[0]) / float(motion.t[-1] - motion.t[0])
+    pieces, before = 1, None
+    while pieces <= PIECES:
+        end, unsure, known = _in_pieces(slope, motion.t[k : k + 1], y, length, 0.1 * wanted * sizes, pieces)
+        off = float((np.maximum(np.abs(end - there) - unsure, 0.0) / sizes).max())
+        agree = before is not None and bool((np.abs(end - before) <= wanted * sizes).all())
+        if known and (off <= wanted or (agree and steps <= STEPS_OF_PIECE * pieces)):
+            return off
+        pieces, before = 4 * pieces, end if known else None
+    return None
+
+
+def _in_doubt(motion: Motion, wanted: float, place: float, speed: float) -> set[tuple[int, int]]:
+    """Stretches, from one output to another, over which places change by more than velocities and accelerations at
+    their ends say, and those over which places or velocities drift from what their rates say. Right ones are told by
+    repeating them.
+    """
+    h = np.diff(motion.t)[:, None]
+    bent = h**2 / 12 * np.diff(motion.a, axis=0)
+    moved = np.diff(motion.q, axis=0) - h / 2 * (motion.v[1:] + motion.v[:-1])
+    # Where outputs are far apart, what the next terms make is about as large as this one.
+    off = (np.abs(moved + bent) - np.abs(bent)).max(axis=1) / place
+    found = {(int(k), int(k) + 1) for k in np.argsort(off)[-DOUBTED:] if off[k] > wanted}
+    drifts: list[tuple[int, int, float]] = []
+    step = max(1, COLUMNS // motion.t.size)
+    for first in range(0, motion.q.shape[1], step):
+        some = {name: getattr(motion, name)[:, first : first + step] for name in ("q", "v", "a")}
+        part = replace(motion, **some, certificate=None, warnings=())  # type: ignore[arg-type]
+        drifts += drifting(part, np.ones_like(part.v), None, place, speed, wanted)
+    return found | {(first, last) for first, last, _ in sorted(drifts, key=lambda part: -part[2])[:DOUBTED]}
 
 
 def _in_pieces(
@@ -236,7 +277,3 @@ def _in_pieces(
         if not converged:
             break
     return y[0], unsure, converged
-
-
-def _consistency(motion: Motion, speed: float) -> float:
-    return float(consistency(motion, np.ones_like(motion.v)).max(initial=0.0)) / speed if speed > 0 else 0.0
