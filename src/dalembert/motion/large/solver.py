@@ -41,9 +41,18 @@ class Solver:
 
     def has_masses(self) -> bool:
         """Whether at the last state every coordinate had a positive mass, those before it left out."""
-        if self.apart:
-            return bool((self._condensed[3][self._condensed[0].inverses] > 0).all())
-        return bool((self._plain[2][self._plain[0].inverses] > 0).all())
+        return bool((self._inverses() > 0).all())
+
+    def masses(self) -> Array:
+        """Of each coordinate at the last state, those left out before it free to follow; 1 where it has none."""
+        inverses = self._inverses()
+        known = np.isfinite(inverses) & (inverses > 0)
+        return 1.0 / np.where(known, inverses, 1.0)
+
+    def _inverses(self) -> Array:
+        """Of the pivots of all coordinates at the last state."""
+        made, w = (self._condensed[0], self._condensed[3]) if self.apart else (self._plain[0], self._plain[2])
+        return np.asarray(w[made.inverses])
 
     def rank(self) -> int:
         """Of the constraints at the last state."""

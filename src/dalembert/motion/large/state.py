@@ -54,6 +54,14 @@ class LargeState:
         """Whether M was positive definite at the last state solved, so that accelerations are unique."""
         return self.solvers[ACCELERATIONS].has_masses()
 
+    def is_apart(self) -> bool:
+        """Whether the last state had its multipliers solved for by themselves, which takes many times as long."""
+        return self.solvers[ACCELERATIONS].apart
+
+    def masses(self) -> Array:
+        """Of each coordinate at the last state solved, as it stands in the elimination."""
+        return self.solvers[ACCELERATIONS].masses()
+
     def rank(self) -> int:
         """Of the constraints at the last state solved."""
         return self.solvers[ACCELERATIONS].rank()
