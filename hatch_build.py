@@ -43,7 +43,7 @@ class CompileRuntime(BuildHookInterface):  # type: ignore[type-arg]
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _libraries(self) -> list[Path]:
-        """Both, or none; and those for wide registers where the compiler knows them."""
+        """All, or none; and those for wide registers where the compiler knows them."""
         sys.path.insert(0, str(Path(self.root) / "src"))
         try:
             from dalembert.errors import BuildError

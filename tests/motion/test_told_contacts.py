@@ -156,6 +156,7 @@ WRONG = {
     "slips in the air": lambda m: told(m, state=np.where(m.q[:, 1] > 0.01, "slip", m.contacts["floor"].state)),
     "sticks in the air": lambda m: told(m, state=np.where(m.q[:, 1] > 0.01, "stick", m.contacts["floor"].state)),
     "pushes in the air": lambda m: told(m, normal=m.contacts["floor"].normal + (m.q[:, 1] > 0.01)),
+    "a multiplier in the air": lambda m: replace(m, multipliers=m.multipliers + (m.q[:, 1:] > 0.01)),
     "no events": lambda m: replace(m, events=()),
     "events of another time": lambda m: replace(m, events=tuple({**e, "t": e["t"] + 0.05} for e in m.events)),
     "events without impulses": lambda m: replace(

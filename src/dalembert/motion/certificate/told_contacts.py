@@ -42,8 +42,12 @@ def events_agree(motion: Motion) -> bool:
 
 
 def open_contacts_agree(motion: Motion) -> bool:
-    """Whether contacts are told as open where their constraint does not act, and only there, and push nothing then."""
+    """Whether contacts are told as open where their constraint does not act, and only there, and push nothing then, nor
+    does the constraint.
+    """
     assert motion.acting is not None
+    if np.any(motion.multipliers[~motion.acting]):
+        return False
     rows = {c.name: k for k, c in enumerate(motion.system.constraints) if c.one_sided}
     for contact in motion.system.contacts:
         history, carrier = motion.contacts[contact.name], [rows[name] for name in contact.constraints if name in rows]
