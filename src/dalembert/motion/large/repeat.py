@@ -149,7 +149,7 @@ def _slopes(at: LargeState, t: Array, y: Array) -> Array:
     n, found = at.n, np.empty_like(y)
     found[:, :n] = y[:, n:]
     for one, rates, when in zip(y, found, t.tolist(), strict=True):
-        rates[n:] = at.solve(one[:n], one[n:], when)[0][:n]
+        rates[n:] = at.accelerations_at_hand(one[:n], one[n:], when)
     return found
 
 
