@@ -77,3 +77,60 @@ def test_kinks_of_reactions_stay() -> None:
         nonideal=[da.Work({x: -sp.Abs(da.multiplier("floor")) * x.d})],
     )
     assert switched_kinks(rubbed) is None
+
+
+def swinging(links: int, **changed: object) -> da.System:
+    """Point masses on links, positions as definitions, and a force that is switched on."""
+    angles = da.coordinates(" ".join(f"a{k}" for k in range(links)))
+    places = da.definitions(" ".join(f"x{k} y{k}" for k in range(links)))
+    definitions: dict[sp.Symbol, sp.Expr] = {}
+    before = (sp.S(0), sp.S(0))
+    for k, angle in enumerate(angles):
+        here = places[2 * k : 2 * k + 2]
+        definitions |= {here[0]: before[0] + sp.sin(angle), here[1]: before[1] - sp.cos(angle)}
+        before = here
+    written: dict[str, object] = {
+        "coordinates": angles,
+        "definitions": definitions,
+        "kinetic": sp.Add(*(place.d**2 / 2 for place in places)),
+        "potential": sp.Add(*(9.81 * y for y in places[1::2])),
+        "forces": {angles[0]: sp.Piecewise((0, da.t < 0.2), (5, True))},
+        "initial": {angle: 0.3 + 0.1 * k for k, angle in enumerate(angles)} | {angle.d: 0 for angle in angles},
+    }
+    return da.System("swinging", **{**written, **changed})  # type: ignore[arg-type]
+
+
+def test_definitions_without_kinks_are_kept() -> None:
+    """Written out, the velocities of a chain of n links have n² terms."""
+    system = swinging(6)
+    found = switched_kinks(system)
+    assert found is not None
+    assert found.system.definitions == system.definitions
+    assert found.system.kinetic == system.kinetic
+    motion, written_out = (s.simulate(0.5, samples=6) for s in (system, system.expanded))
+    assert motion.certificate.holds, motion.certificate.text()
+    assert motion.q == pytest.approx(written_out.q, abs=1e-8)  # two runs at rtol 1e-9
+
+
+def test_definitions_in_kinks_are_written_out() -> None:
+    """A wall on one side of the tip: g is a function of coordinates, and the rest keeps its definitions."""
+    x = da.definitions("x2")[0]
+    system = swinging(3)
+    wall = system.replace(potential=system.potential + 200 * sp.Max(0.5 - x, 0) ** 2)
+    found = switched_kinks(wall)
+    assert found is not None
+    kink = next(kink for kink in found.kinks if da.t not in kink.function.free_symbols)
+    assert kink.function.free_symbols == set(wall.coordinates)
+    assert set(found.system.definitions) == set(wall.definitions)
+    motion, written_out = (s.simulate(1.0, samples=6) for s in (wall, wall.expanded))
+    assert motion.certificate.holds, motion.certificate.text()
+    assert motion["x2"].min() < 0.5, "it goes into the wall"
+    assert motion.q == pytest.approx(written_out.q, abs=1e-7)  # the wall magnifies what rtol 1e-9 leaves
+
+
+def test_definitions_with_kinks_are_written_out() -> None:
+    bent = da.definitions("bent")[0]
+    system = model(x**2).replace(definitions={bent: sp.Abs(x - a) + y}, potential=bent**2)
+    found = switched_kinks(system)
+    assert found is not None
+    assert not found.system.definitions

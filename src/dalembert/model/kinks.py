@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from dalembert.model.constraints import is_constant
+from dalembert.model.definitions import NO_DEFINITIONS, Definitions
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import Work
 from dalembert.model.language.symbols import SIDE, Coordinate, Parameter, Reaction, t
@@ -59,17 +60,19 @@ def switched_kinks(system: System) -> Switched | None:
 
 def sides_of(expression: sp.Expr) -> tuple[sp.Expr, tuple[Kink, ...]]:
     """An expression with its kinks switched, and these; those inside others come first."""
-    swap = _Swap()
+    swap = _Swap(NO_DEFINITIONS)
     changed = swap(expression)
     return changed, tuple(Kink(g, side) for g, side in swap.sides.items())
 
 
 def _switch(system: System) -> Switched | None:
-    friction = (expression for work in system.works for expression in work.expressions())
+    friction_laws = system.works
+    friction = (expression for work in friction_laws for expression in work.expressions())
     if not any(expression.has(*KINKED) for expression in (*system.expressions(), *friction)):
         return None
-    system = system.expanded
-    swap = _Swap()
+    if friction_laws or any(value.has(*KINKED) for value in system.defined.values.values()):
+        system = system.expanded
+    swap = _Swap(system.defined)
     energies = {name: getattr(system, name) for name in ("kinetic", "potential", "lagrangian")}
     energies = {name: None if value is None else swap(value) for name, value in energies.items()}
     mass = None if system.mass is None else system.mass.applyfunc(swap)
@@ -88,6 +91,7 @@ def _switch(system: System) -> Switched | None:
     changed = System(
         system.name,
         coordinates=system.coordinates,
+        definitions=system.definitions,
         mass=mass,
         forces=forces,
         constraints=constraints,
@@ -101,14 +105,20 @@ def _switch(system: System) -> Switched | None:
 
 
 class _Swap:
-    """Replaces kinks in expressions, from the inside out; equal switching functions share their side."""
+    """Replaces kinks in expressions, from the inside out; equal switching functions share their side. Definitions are
+    written out in terms with kinks, since switching functions are looked at as functions of coordinates.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Definitions) -> None:
+        self.known = known
         self.sides: dict[sp.Expr, Parameter] = {}
         self._done: dict[sp.Basic, tuple[sp.Basic, frozenset[Parameter]]] = {}
 
     def __call__(self, expression: sp.Expr) -> sp.Expr:
-        return self._swapped(expression)[0]
+        if not expression.has(*KINKED):
+            return expression
+        terms = sp.Add.make_args(expression)
+        return sp.Add(*(self._swapped(self.known.expand(term))[0] if term.has(*KINKED) else term for term in terms))
 
     def _swapped(self, expression: sp.Basic) -> tuple[sp.Basic, frozenset[Parameter]]:
         """The expression with its kinks replaced, and the sides that have a part in it."""

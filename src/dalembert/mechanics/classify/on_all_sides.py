@@ -40,7 +40,7 @@ def kept_on_all_sides(
         return quantities
     for sides in _choices(len(switched.kinks)):
         values = {kink.side: side for kink, side in zip(switched.kinks, sides, strict=True)}
-        search = search_of(Sampler(switched.system.replace(parameters=values)))
+        search = search_of(Sampler(switched.system.expanded.replace(parameters=values)))
         if search.states:  # else no state has these sides
             quantities = tuple(_kept(quantities, switched.kinks, search))
     return quantities

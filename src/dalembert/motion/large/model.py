@@ -65,12 +65,13 @@ class LargeModel:
         """Whether programs are there that leave multipliers by themselves."""
         return bool(self._condensed)
 
-    def condensed(self, what: str) -> CondensedFunctions:
+    def condensed(self, what: str, stays: bool = False) -> CondensedFunctions:
         """Made, all kinds at once, when first asked for: most motions never come to a place where constraints depend on
-        each other. Raises `LeftToTheSmallWay` where that takes the system sooner.
+        each other. Raises `LeftToTheSmallWay` where that takes the system sooner, unless there is no way to it any
+        more.
         """
         if not self._condensed:
-            if is_soon_whole(self.coordinates):
+            if is_soon_whole(self.coordinates) and not stays:
                 raise LeftToTheSmallWay
             self._condensed.update(self.condense())
         return self._condensed[what]

@@ -4,6 +4,7 @@ state after the other, in linear time.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 # Where forces hold each other, accelerations are rounding of what each would make by itself, up to 1e-11 of it in a
 # chain of a hundred links: velocities are measured against this share.
 HELD = 1e-5
+# So many of all coordinates at all outputs are added up at once, with some dozen arrays of as many.
+NUMBERS = 1_000_000
 
 
 class Sizes(NamedTuple):
@@ -95,8 +98,14 @@ def _drifts(motion: Motion, at: LargeState, root: Array, sizes: Sizes, wanted: f
     """How far parts over which places or velocities drift end from the motion when repeated; and by how much one drifts
     that repetition cannot judge.
     """
-    parts = sorted(drifting(motion, root, None, sizes.place, sizes.speed, wanted), key=lambda part: -part[2])
-    parts = parts[:most]
+    parts: list[tuple[int, int, float]] = []
+    together = max(1, NUMBERS // motion.t.size)
+    for first in range(0, at.n, together):
+        some = slice(first, first + together)
+        arrays = {name: getattr(motion, name)[:, some] for name in ("q", "v", "a")}
+        columns = replace(motion, **arrays, certificate=None, warnings=())  # type: ignore[arg-type]
+        parts += drifting(columns, root[:, some], None, sizes.place, sizes.speed, wanted)
+    parts = sorted(set(parts), key=lambda part: -part[2])[:most]
     if not parts:
         return 0.0, 0.0
     missed = _distances(ends_only(motion, parts), at, 2 * np.arange(len(parts)) + 1, sizes, wanted)
@@ -140,7 +149,7 @@ def _slopes(at: LargeState, t: Array, y: Array) -> Array:
     n, found = at.n, np.empty_like(y)
     found[:, :n] = y[:, n:]
     for one, rates, when in zip(y, found, t.tolist(), strict=True):
-        rates[n:] = at.solve(one[:n], one[n:], when)[0][:n]
+        rates[n:] = at.accelerations_at_hand(one[:n], one[n:], when)
     return found
 
 

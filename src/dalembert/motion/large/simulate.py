@@ -87,6 +87,7 @@ def _certified(at: LargeState, run: Run) -> Motion:
     started, trajectory = clock.perf_counter(), run.trajectory
     n, t, y = at.n, trajectory.t, trajectory.y
     entries, kept = EntriesOf(at), _arrays_of_points(t.size, n, at.m)
+    at.stay()
     for some in entries.chunks(t.size):
         states = list(zip(y[some, :n], y[some, n : 2 * n], t[some].tolist(), strict=True))
         every = np.empty((len(states), at.nz))

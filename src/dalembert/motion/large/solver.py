@@ -28,6 +28,7 @@ class Solver:
         self.n, self.nz = model.coordinates, model.quantities
         self._on_rates = list(model.on_rates)
         self.apart = False  # whether the last state had its multipliers solved for by themselves
+        self.stays = False  # the motion is made: the small way cannot take it any more
 
     def solve(self, q: Array, v: Array, t: float) -> tuple[Array, Array]:
         """Of all quantities, and the multipliers; good until the next call."""
@@ -38,6 +39,13 @@ class Solver:
             w, start = self._by_multipliers(q, v, t), self._condensed[0].unknowns
         count = self.nz + self.model.constraints
         return w[start : start + self.nz], -w[start + self.nz : start + count]
+
+    def accelerations_at_hand(self, q: Array, v: Array, t: float) -> Array:
+        """Of the coordinates; none where programs for constraints that depend on each other would have to be made."""
+        if self.what not in self.model.solutions or self.model.is_condensed:
+            return self.solve(q, v, t)[0][: self.n]
+        self.apart, start = False, self._plain[0].unknowns
+        return self._plain[2][start : start + self.n] if self._plainly(q, v, t) else np.full(self.n, np.nan)
 
     def has_masses(self) -> bool:
         """Whether at the last state every coordinate had a positive mass, those before it left out."""
@@ -123,12 +131,12 @@ class Solver:
 
     @cached_property
     def _condensed(self) -> tuple[Condensed, RolledFunction, RolledFunction, Array]:
-        made, forward, back, _ = self.model.condensed(self.what)
+        made, forward, back, _ = self.model.condensed(self.what, self.stays)
         return made, forward, back, forward.numbers(self._p)
 
     @cached_property
     def _multipliers(self) -> Multipliers:
-        return Multipliers(self.model.condensed(self.what).pattern)
+        return Multipliers(self.model.condensed(self.what, self.stays).pattern)
 
     def _by_multipliers(self, q: Array, v: Array, t: float) -> Array:
         _, forward, back, w = self._condensed

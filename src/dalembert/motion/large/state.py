@@ -50,6 +50,17 @@ class LargeState:
         """
         return self.solvers[ACCELERATIONS].solve(q, v, t)
 
+    def accelerations_at_hand(self, q: Array, v: Array, t: float) -> Array:
+        """Of the coordinates at a state that may be far from the motion; none where they would ask for more programs
+        than are made.
+        """
+        return self.solvers[ACCELERATIONS].accelerations_at_hand(q, v, t)
+
+    def stay(self) -> None:
+        """From here on the small way cannot take the system any more: what is asked for is made."""
+        for solver in self.solvers.values():
+            solver.stays = True
+
     def has_masses(self) -> bool:
         """Whether M was positive definite at the last state solved, so that accelerations are unique."""
         return self.solvers[ACCELERATIONS].has_masses()
