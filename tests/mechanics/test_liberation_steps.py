@@ -449,3 +449,22 @@ def test_reactions_of_systems_in_numbers():
     own = da.library.liberated_pendulum()
     again = da.liberate(own)
     np.testing.assert_array_equal(again.steps.reactions(own.at())["bob"], again.reactions(own.at())["bob"])
+
+
+def test_forces_along_the_velocity_leave_equilibrium_out():
+    """At rest v/|v| is 0/0: the page had no text, and ended in an error of what writes numbers."""
+    bead = da.System(
+        "bead",
+        coordinates="x y",
+        kinetic="m*(x'^2 + y'^2)/2",
+        potential="m*g*y",
+        constraints={"wire": "y - x^2"},
+        nonideal=[da.Work({q: f"-k*{q}'/sqrt(x'^2 + y'^2)" for q in "xy"}, constraint="wire")],
+        parameters={"m": 1, "g": 9.81, "k": 0.2},
+    )
+    page = da.liberate(bead).equations()
+    assert "equilibrium is left out" in page.reason
+    assert "nan" not in page.text()
+    assert not any(section.title.startswith("equilibrium") for section in page.sections)
+    # Without that force there is one.
+    assert any(s.title.startswith("equilibrium") for s in da.liberate(bead.replace(nonideal=[])).equations().sections)

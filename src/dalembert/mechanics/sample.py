@@ -274,7 +274,7 @@ class Sampler:
             return state, False
         n = len(self.system.coordinates)
         y = np.concatenate([state.q, state.v])
-        weight = np.maximum(np.abs(y), 1e-3) * shares
+        weight = np.concatenate([_sizes(state.q), _sizes(state.v)]) * shares
         last = False
         first: Array | None = None
         for _ in range(40):
@@ -350,6 +350,14 @@ class Sampler:
         if not np.all(np.isfinite(C)) or np.any(result.residual > CONSISTENCY_TOLERANCE):
             return None
         return result
+
+
+def _sizes(y: Array) -> Array:
+    """Of each entry, against which a step is small: its own, or of those near zero a thousandth of the largest, at most
+    of one. Motions of nanometres would be zero to anything larger.
+    """
+    largest = float(np.abs(y).max(initial=0.0))
+    return np.maximum(np.abs(y), 1e-3 * (min(largest, 1.0) or 1.0))
 
 
 def _is_less(residual: Array, before: Array) -> bool:

@@ -159,14 +159,22 @@ class _Check:
         self.q, self.v, self.a = q, v, a
         sizes = [float(np.abs(x).max(initial=0.0)) for x in (q, v, a)]
         scales = [low / high for low, high in pairwise(sizes) if low > 0 and high > 0]
+        if sizes[0] > 0 and sizes[2] > 0:
+            scales.append(float(np.sqrt(sizes[0] / sizes[2])))  # from rest neither of the others is known
         self.scale = min(scales, default=1.0)
-        half = NODES // 2
-        self.nodes = REACH * self.scale * np.arange(-half, half + 1) / half
 
         def rates(t: float, y: Array) -> Array:
             found = evaluation.solve(y[: self.n], y[self.n :], self.t + t, None, a)
             return np.concatenate([y[self.n :], found.acceleration])
 
+        # How fast the acceleration itself changes: strong dampers show in nothing else where a motion begins at rest.
+        little = 1e-6 * self.scale
+        jerk = float(np.abs(rates(little, np.concatenate([q + little * v, v + little * a]))[self.n :] - a).max())
+        if jerk > 0:
+            jerk /= little
+            self.scale = min(self.scale, max(sizes[2] / jerk, float(np.sqrt(sizes[1] / jerk))))
+        half = NODES // 2
+        self.nodes = REACH * self.scale * np.arange(-half, half + 1) / half
         states = {0.0: np.concatenate([q, v])}
         for side in (self.nodes[half + 1 :], self.nodes[:half][::-1]):
             span, atol = (0.0, float(side[-1])), 1e-14 * max(sizes)

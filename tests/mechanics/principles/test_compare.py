@@ -142,6 +142,20 @@ def test_units_have_no_say(m: float, l: float):
     assert found["vakonomic"].applies
 
 
+def test_a_pendulum_of_a_nanometre_from_rest():
+    """Velocities of the states that are looked at are a nanometre a second: they lay on the constraint to 1e-16 of one
+    metre a second, and Maupertuis' metric, which needs them relative to themselves, was off by 5e-7.
+    """
+    pendulum = da.System(
+        "pendulum", coordinates="x y", kinetic="m*(x'^2 + y'^2)/2", potential="m*9.81*y",
+        constraints={"rod": "x^2 + y^2 = l^2"}, parameters={"m": 1e-25, "l": 1e-9},
+        initial={"x": 6e-10, "y": -8e-10, "x'": 0, "y'": 0},
+    )  # fmt: skip
+    found = pendulum.compare(["lagrange", "maupertuis"])
+    assert found["maupertuis"].applies
+    assert found.agree, str(found)
+
+
 def test_a_motion_without_acceleration_is_compared():
     """3 (x y' + y x') is the derivative of 3 x y: nothing accelerates, and rounding is relative to nothing."""
     free = da.System(

@@ -349,6 +349,21 @@ def test_position_constraints_are_possible():
     assert da.library.redundant_double_pendulum().displacements({"x1'": 0.0}).possible
 
 
+@pytest.mark.parametrize(("size", "damping"), [(1e-9, 0.0), (1.0, 3000.0)])
+def test_time_scales_that_show_only_in_accelerations(size: float, damping: float):
+    """From rest, a swing of 1e-5 s and a damper that dies out in 1/3000 s: each was followed over seconds, a hundred
+    thousand swings or a growth by e^50, so that no answer came.
+    """
+    pendulum = da.System(
+        "pendulum", coordinates="x y", kinetic="(x'^2 + y'^2)/2", potential="9.81*y",
+        forces={"x": "-k*x'", "y": "-k*y'"}, constraints={"rod": "x^2 + y^2 = l^2"},
+        parameters={"l": size, "k": damping}, initial={"x": 0.6 * size, "y": -0.8 * size, "x'": 0, "y'": 0},
+    )  # fmt: skip
+    found = pendulum.displacements()
+    assert found.possible  # as of every position constraint
+    assert found["rod"].commuting < 1e-9
+
+
 def test_it_is_a_relation_and_no_motion():
     row = da.library.penny().compare(["transposition"])["transposition"]
     assert not row.applies

@@ -27,7 +27,15 @@ from dalembert.mechanics.page.decimals import as_written, has_decimals
 from dalembert.mechanics.page.equations import Equations, Line, Section, ShownByEquations
 from dalembert.mechanics.page.function_names import as_sympy
 from dalembert.mechanics.principles.liberation import SAME_NORMAL
-from dalembert.mechanics.principles.liberation_page import MOTION, NORMAL, REACTIONS, TITLE, reactions_of
+from dalembert.mechanics.principles.liberation_page import (
+    MOTION,
+    NONE_AT_REST,
+    NORMAL,
+    REACTIONS,
+    TITLE,
+    has_value,
+    reactions_of,
+)
 from dalembert.mechanics.solve.fundamental import independent_rows
 from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.language.functions import functions_in, names_of
@@ -86,13 +94,11 @@ class Liberation(ShownByEquations):
         on = None
         if self.on is not None:
             on = {name: R.xreplace(rest).applyfunc(tidy) for name, R in self.on.items()}
-        return Liberation(
-            self.particles,
-            tuple(tidy(E.xreplace(rest)) for E in self.tangential),
-            {name: tidy(R.xreplace(rest)) for name, R in self.generalized.items()},
-            on,
-            self.reason,
-        )
+        tangential = tuple(tidy(E.xreplace(rest)) for E in self.tangential)
+        generalized = {name: tidy(R.xreplace(rest)) for name, R in self.generalized.items()}
+        if not all(map(has_value, [*tangential, *generalized.values()])):
+            raise ModelError(self.particles.name, [f"nothing is told of equilibrium: {NONE_AT_REST}"])
+        return Liberation(self.particles, tangential, generalized, on, self.reason)
 
     def equations(self) -> Equations:
         none = {q.dd: sp.S.Zero for q in self.particles.coordinates}

@@ -15,9 +15,11 @@ from dalembert.mechanics.page.parts import by_parts
 from dalembert.mechanics.principles.liberation_page import (
     INVERSE,
     MOTION,
+    NONE_AT_REST,
     NORMAL,
     REACTIONS,
     REST,
+    has_value,
     inverse_lines,
     inverse_reaction,
 )
@@ -39,11 +41,15 @@ def equations(steps: Steps) -> Equations:
         Section(NORMAL, _normal(steps)),
     ]
     sections += _reactions(steps)
-    if steps.still:
-        sections.append(
-            _at_rest(steps, [s for s in sections if s.title in (MOTION, NORMAL) or (s.title == REACTIONS and steps.on)])
-        )
     reason = steps.note
+    if steps.still:
+        rest = _at_rest(
+            steps, [s for s in sections if s.title in (MOTION, NORMAL) or (s.title == REACTIONS and steps.on)]
+        )
+        if all(has_value(term) for line in rest.lines for _, term in line.terms):
+            sections.append(rest)
+        else:
+            reason = "; ".join(filter(None, [reason, f"equilibrium is left out: {NONE_AT_REST}"]))
     if steps.implicit:
         reason = "; ".join(filter(None, [reason, "friction depends on the reactions, which stand on both sides"]))
     found = by_parts(

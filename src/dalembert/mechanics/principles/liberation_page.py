@@ -25,6 +25,7 @@ from dalembert.model.system import System
 TITLE = "liberation: tangential (7.3), normal (7.4), reactions (7.5) of Djukic 2012"
 MOTION, NORMAL, REACTIONS = "tangential equations (7.3)", "normal equations (7.4)", "reactions on particles (7.5)"
 REST = "equilibrium: applied forces and reactions"
+NONE_AT_REST = "forces have no value where velocities are zero, as those along v/|v|"
 INVERSE = "reactions per normal (R^-1) (3.8)"
 # Operations up to which a reaction is written out; a longer one is left in terms of R_1, R_2, …
 READABLE = 60
@@ -119,6 +120,11 @@ def _with_inverse(
 
 def _renamed(line: Line, named: dict[sp.Symbol, sp.Expr]) -> Line:
     return Line(line.left, tuple((label, term.xreplace(named)) for label, term in line.terms), line.label)
+
+
+def has_value(expression: sp.Expr) -> bool:
+    """Whether it is not 0/0 or the like."""
+    return not expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo)
 
 
 def inverse_reaction(which: int | str) -> sp.Symbol:
