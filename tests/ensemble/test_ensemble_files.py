@@ -319,6 +319,20 @@ def test_a_map_shows_the_numbers() -> None:
         found.plot(of="x", kind="fan")
 
 
+@pytest.mark.parametrize("kind", ["map", "basin"])
+def test_a_map_of_values_in_any_order_has_each_in_its_place(kind: str) -> None:
+    """Cells follow each other along both axes, and each has the number of its own member."""
+    w, a = [2.0, 0.5, 1.0], [3.0, 1.0, 2.0]
+    found = spring().sweep({"w": w, "a": a}, 0.1, reduce={"n": ("final", "2*a + w")})
+    mesh = found.plot(of="n", kind=kind).axes[0].collections[0]
+    corners = mesh.get_coordinates()
+    assert (np.diff(corners[0, :, 0]) > 0).all()
+    assert (np.diff(corners[:, 0, 1]) > 0).all()
+    rising = np.add.outer(sorted(w), 2 * np.array(sorted(a)))
+    shown = np.asarray(mesh.get_array()).reshape(3, 3)
+    assert np.array_equal(shown if kind == "map" else np.unique(rising)[shown.astype(int)], rising)
+
+
 @pytest.mark.parametrize("given", [{"m": [1.0, 2.0, 3.0]}, [{"m": 1.0}, {"m": 2.0}]])
 def test_a_picture_shows_no_rounding_errors(given: Any) -> None:
     """A penny of any mass rolls alike: its end differs by rounding alone, which is drawn as no difference."""

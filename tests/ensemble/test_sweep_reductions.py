@@ -145,6 +145,22 @@ def test_the_exponent_across_impacts_is_that_of_two_motions() -> None:
     assert found.run_alone == 1
 
 
+@pytest.mark.parametrize(("duration", "counted"), [(50.0, 50.0), (25.0, 25.0 * 31 / 32)])
+def test_the_exponent_where_twins_are_led_back_at_an_impact(duration: float, counted: float) -> None:
+    """Between elastic walls a motion is a straight one that is folded: distances grow as they do in free flight. From
+    the middle at unit speed walls are struck at 1, 3, 5 …, and at 25 a sixteenth and the last of 32 pieces ends.
+    """
+    box = da.System(
+        "box", coordinates="x", kinetic="x'^2/2", initial={"x": 0, "x'": 1},
+        constraints=[da.Constraint(name, side, restitution=1) for name, side in (("l", "x >= -1"), ("r", "x <= 1"))],
+    )  # fmt: skip
+    found = box.sweep({"x": [0.0]}, duration, reduce={"rate": "lyapunov"})
+    d = spread(2, 1)
+    grown = np.hypot(d[0] + d[1] * counted, d[1]) / np.hypot(*d)
+    # Distances of 1e-6 beside rounding of 1e-16, in sums of 32 logarithms.
+    np.testing.assert_allclose(found["rate"], np.log(grown) / counted, rtol=1e-6)
+
+
 def test_certificates_are_those_of_single_motions() -> None:
     found = da.library.pendulum().sweep({"angle": [0.5, 2.0], "spin": [0.0, 3.0]}, 2.0, certify=True, points=21)
     assert (found.certificate["holds"] == 1).all()

@@ -258,9 +258,8 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "kept": list(task.wanted.kept), "variables": [name for name in found if name != REASON],
         "why_alone": task.why_alone, "why_no_lanes": why_no_lanes(task), "units": units,
     }  # fmt: skip
-    if about["why_no_lanes"] is None and on == "threads" and "in lanes" in found:
-        stayed = any(bool(piece["in lanes"].to_numpy().any()) for piece in pieces(data[["in lanes"]], values.dims))
-        about["why_no_lanes"] = None if stayed else ALL_LEFT
+    if about["why_no_lanes"] is None and on == "threads" and not gather.some_in_lanes:
+        about["why_no_lanes"] = ALL_LEFT
     if ON_CPU in found:
         ran = sum(int(piece[ON_CPU].to_numpy().sum()) for piece in pieces(data[[ON_CPU]], values.dims))
         about |= {ON_CPU: ran, "why_cpu": plan_of(task).why_cpu}

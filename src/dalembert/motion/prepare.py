@@ -242,10 +242,18 @@ class Prepared(Result):
         """The system with these parameters: that of the run before in this thread, where they were the same."""
         last, key = self._last, values.tobytes()
         if last.key != key:
-            named = dict(zip(self.system.parameter_symbols, values.tolist(), strict=True))
+            other = values.view(np.int64) != self._own_bits  # those that stay need not be read anew
+            pairs = zip(self.system.parameter_symbols, values.tolist(), other.tolist(), strict=True)
+            named = {symbol: value for symbol, value, is_other in pairs if is_other}
             last.key, last.system, last.contacts = key, self.system.replace(parameters=named), None
         assert last.system is not None
         return last.system
+
+    @cached_property
+    def _own_bits(self) -> np.ndarray:
+        """The parameters of the system, as whole numbers that are equal where all bits are; NaN where it has none."""
+        own = {symbol: float(value) for symbol, value in self.system.parameters.items()}
+        return np.array([own.get(symbol, np.nan) for symbol in self.system.parameter_symbols], float).view(np.int64)
 
     def _contacts_of(self, system: System) -> Contacts:
         """Of a system with contacts, with what was found out of it where the run before had the same one."""

@@ -18,6 +18,7 @@ from dalembert.ensemble.members.task import Task, made_ready
 from dalembert.ensemble.start.block import Block
 from dalembert.errors import DalembertError
 from dalembert.graph.timed import spread
+from dalembert.model.friction.legs import needs_legs
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.prepare import Prepared
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 # Runs take some milliseconds each: the twin is led back at most so often.
 MOST = 256
+# Where a piece ends between the blow of one and the same blow of the other, their velocities differ by that blow, not
+# as those of neighbours do: they are more than so many times as far apart as at its beginning, and one piece later so
+# many times less far. They are led back there.
+ACROSS, FELL = 1e3, 30.0
 
 
 def exponent_alone(task: Task, block: Block, k: int, outcome: Outcome, control: Control) -> float:
@@ -74,15 +79,31 @@ class _Way:
 
     def rate(self, x: Array, twin: Array, begin: float, end: float, count: int) -> float:
         """The mean rate at which the motions from both states part, which are led back to where twins begin."""
-        total = 0.0
-        for piece in range(count):
-            t = begin + (end - begin) * (piece / count)
-            first, x = self._advance(x, t)
-            near, twin = self._advance(self._on_constraints(twin, t), t)
-            far = float(length(twin - x))
-            total += float(np.log(far / length(near - first)))
+        total, piece, strikes = 0.0, 0, needs_legs(self.system)
+
+        def at(piece: int) -> float:
+            return begin + (end - begin) * (piece / count)
+
+        while piece < count:
+            near, far, ends = self._part(x, twin, at(piece))
+            more = 1
+            if strikes and far > ACROSS * near:
+                if piece + 1 == count:
+                    end = at(piece)  # nobody knows what lies between: that piece does not count
+                    break
+                _, later, further = self._part(*ends, at(piece + 1))
+                if later < far / FELL:
+                    far, ends, more = later, further, 2
+            total += float(np.log(far / near))
+            x, twin = ends
             twin = x + (twin - x) * (float(apart(x[None])[0]) / far)
-        return total / (end - begin) if np.isfinite(total) else np.nan
+            piece += more
+        return total / (end - begin) if end > begin and np.isfinite(total) else np.nan
+
+    def _part(self, x: Array, twin: Array, t: float) -> tuple[float, float, tuple[Array, Array]]:
+        """How far from each other both begin and end a piece, and where they end."""
+        (first, x), (near, twin) = self._advance(x, t), self._advance(self._on_constraints(twin, t), t)
+        return float(length(near - first)), float(length(twin - x)), (x, twin)
 
     def _advance(self, x: Array, t: float) -> tuple[Array, Array]:
         """The state as it was led back to the constraints, and the one at the end of the piece."""

@@ -40,6 +40,7 @@ class Gather:
         self.store, self.in_parts, self.count, self.finished = store, in_parts, count, 0
         self.variables = Variables(count)
         self.more: set[str] = set()  # variables that only some chunks have
+        self.some_in_lanes = False  # of the chunks that came here
         self.found: set[int] = set()  # where finished chunks begin
         self.show: Callable[[int], None] = lambda finished: None
         self._away: list[int] = []  # where chunks begin that are in the folder and not here
@@ -96,6 +97,7 @@ class Gather:
     def _take(self, chunk: Chunk) -> None:
         if not self.in_parts:
             self.variables.take(chunk)
+        self.some_in_lanes = self.some_in_lanes or bool(chunk.arrays["in lanes"].any())
         self._count(chunk.first, chunk.count, ON_CPU in chunk.arrays)
 
     def _count(self, first: int, count: int, by_gpu: bool) -> None:

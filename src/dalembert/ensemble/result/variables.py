@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Beside the arrays of an ensemble, those of chunks that wait to be put into them, and a copy while it is written.
 TIMES_TWO = 2
+# To ask how much memory is free takes as long as some hundred members: not for so few bytes.
+NEVER_MUCH = 10_000_000
 
 
 @dataclass
@@ -81,7 +83,7 @@ def require_room(task: Task, out: Path | None, in_parts: bool, resume: bool) -> 
     what = f"sweep: {count:,} {'member' if count == 1 else 'members'} ({grid}) would take {readable(size)}"
     less = "vary less, keep less (reduce= gives one number for each member), or take fewer output times (points=)"
     times = 1 if in_parts else TIMES_TWO
-    if not in_parts and times * size > (free := free_memory()):
+    if not in_parts and times * size > NEVER_MUCH and times * size > (free := free_memory()):
         where = "of memory, twice that while they are written"
         less = f"{less}, or give a folder (out=), where they stay" if out is None else less
     elif out is not None and times * size > (free := free_disk(out) + (written_in(out) if resume else 0)):

@@ -53,6 +53,8 @@ def plot_ensemble(
     if kind is not None and kind not in suits:
         raise OutputError(f"{name!r} has no {kind}: it has the dimensions {', '.join(map(str, array.dims)) or 'none'}")
     chosen = suits[0] if kind is None else kind
+    if chosen in ("map", "basin"):
+        array = array.sortby([*array.dims])  # values may have been given in any order
     look = style_named(style)
     figure, (place,) = panels(axes, 1, 1, (6.4, 4.8))
     if axes is None:
