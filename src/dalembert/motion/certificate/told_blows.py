@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # States that differ by less than this share of their size are one: returns to constraints lie between them.
 SAME = 1e-6
+# What is nearer than this share of the places is closed, and is put there.
+CLOSED = 2e-9
 # A contact that approaches more slowly than this share of the velocities of its blow may have been at rest.
 APPROACHES = 1e-6
 # Velocities of blows below this share of those of the motion are as good as their rounding.
@@ -98,9 +100,14 @@ def _events_agree(motion: Motion, contacts: Contacts) -> bool:
 
 
 def _reach(motion: Motion) -> Array:
-    """How large each coordinate becomes, (n,)."""
-    reach = np.maximum(np.abs(motion.q), np.abs([blow.q for blow in motion.blows]).max(axis=0)).max(axis=0)
-    return np.asarray(np.maximum(reach, ROUNDING * reach.max()))  # what stays at zero does so but for rounding
+    """How large each coordinate becomes, (n,); of one that stays near zero, a small share of the others, and of how far
+    its speed would lead it.
+    """
+    struck = np.array([[blow.q, blow.before] for blow in motion.blows])
+    places, speeds = (np.abs(np.concatenate(parts)).max(axis=0) for parts in
+                      ((motion.q, struck[:, 0]), (motion.v, struck[:, 1])))  # fmt: skip
+    led = SAME * float(motion.t[-1] - motion.t[0]) * speeds
+    return np.asarray(np.maximum(np.maximum(places, CLOSED / SAME * places.max()), led))
 
 
 def _is_state(contacts: Contacts, reach: Array, blow: Impact, q: Array, v: Array, left_out: float = 0.0) -> bool:
