@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.modes import OPEN, Mode
+from dalembert.motion.contacts.run.legs import RISING, _Run
+from dalembert.motion.contacts.run.transitions import Transitions
 
 G, E, MU = 9.81, 0.6, 0.1
 
@@ -73,3 +79,17 @@ def test_a_slope_far_from_the_origin(far: float, backend: str) -> None:
     place += np.sign(speed) * speed**2 / (2 * (mu * down + np.sign(speed) * along))
     assert (motion["x"][-1] - far) / np.cos(slope) == pytest.approx(place, abs=1e-8)
     assert motion.certificate.holds, motion.certificate
+
+
+def test_what_stops_just_above_a_floor_has_not_bounced():
+    """A body that friction stops at the top of a tiny bounce moves up by rounding alone. Taken for a bounce, it had
+    steps as short as it would be, 1e-16, and the motion ended there.
+    """
+    contacts = Contacts(ball(1.0))
+    between, q = Transitions(contacts), np.array([0.0, 0.1, 0.0])
+    between.start(q, np.array([0.0, -3.0, 0.0]), 0.0, 1.0)
+    flying = Mode((OPEN,), (1,), (1,), (False,), contacts.frames_at(q, q, 0.0))
+    run = SimpleNamespace(contacts=contacts, between=between)
+    up = np.array([0.0, 1.8, 0.0])
+    assert _Run._rising(run, flying, 0.0, q, up) == pytest.approx(RISING * 1.8 / G, rel=1e-12)
+    assert _Run._rising(run, flying, 0.0, q + 1e-10 * up, 1e-16 * up) == 0.0

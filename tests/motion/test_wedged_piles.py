@@ -10,8 +10,8 @@ import pytest
 from test_piles import G, discs, overlap, pile
 
 import dalembert as da
-from dalembert.motion.contacts.impacts.blow import STRONGE
-from dalembert.motion.contacts.impacts.together import together
+from dalembert.motion.contacts.impacts.blow import NEWTON, STRONGE
+from dalembert.motion.contacts.impacts.together import makes_energy, together
 
 
 def wedged(seed: int, kind: str) -> da.System:
@@ -189,3 +189,27 @@ def test_what_gives_nothing_back_ends_with_its_compression():
     u, mu = np.array([0.0, 0.0, 0.0, 0.0, -8.43222573e-05, -1.92815922e-04]), np.full(3, 0.7327)
     shock = together(G, u, [1, 1, 1], mu, 2 * mu, np.zeros(3), STRONGE)
     np.testing.assert_array_equal(shock.total, shock.compression)
+
+
+def test_restitution_that_would_make_energy_may_jump_over_what_loses_none():
+    """Of three contacts of a pile (μ = 1.2) one strikes, and leaves the two others at rest. From a restitution on they
+    join in, with impulses twice as large: less loses energy, more makes some, and none leaves it as it was.
+    """
+    G = np.array(
+        [
+            [0.2145034494, 0.0, 0.0, 0.0, -0.1796746531, 0.1171697439],
+            [0.0, 0.6435103483, 0.0, 0.0, 0.1171697439, -0.2493322458],
+            [0.0, 0.0, 1.478942124, 0.0, -0.2781151213, -1.452556982],
+            [0.0, 0.0, 0.0, 4.436826373, -1.452556982, -2.679769127],
+            [-0.1796746531, 0.1171697439, -0.2781151213, -1.452556982, 1.693445574, 0.0],
+            [0.1171697439, -0.2493322458, -1.452556982, -2.679769127, 0.0, 5.080336721],
+        ]
+    )
+    u, sizes, mu = np.array([0.0, 0.0, -6.525830274e-03, 6.300093937e-03, 0.0, 0.0]), [1, 1, 1], np.full(3, 1.2)
+    shock = together(G, u, sizes, mu, mu, np.array([0.0, 0.7, 0.0]), NEWTON)
+    gained = shock.total @ (u + G @ shock.total / 2)
+    assert shock.limited
+    assert shock.e[1] == pytest.approx(0.6807324, rel=1e-6)
+    assert gained < -0.1 * np.abs(shock.total) @ np.abs(G @ shock.total)  # a tenth of what is exchanged
+    assert makes_energy(G, u, sizes, mu, mu, shock.e * (1 + 1e-6), NEWTON)
+    assert not makes_energy(G, u, sizes, mu, mu, shock.e * (1 - 1e-6), NEWTON)

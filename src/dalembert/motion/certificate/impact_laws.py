@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dalembert.arrays import Array, norm_of
+from dalembert.errors import InconsistentConstraints
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.guide_laws import GuideLaws
 from dalembert.motion.certificate.impact_choices import follow_choices
 from dalembert.motion.certificate.smooth_impacts import is_smooth, smooth_residual
+from dalembert.motion.certificate.told_blows import blows_agree, is_named_right, losses_off
 from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
 from dalembert.motion.contacts.impacts.braced import braced
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
 from dalembert.motion.contacts.impacts.impulses import places_of
+from dalembert.motion.contacts.impacts.together import makes_energy
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.remember import remember
 
@@ -43,6 +46,8 @@ ROUNDED = 1e-6
 ROUNDED_WORK = 1e-12
 # With Stronge's law a contact pushes back by more than this share of what its restitution makes of its compression.
 PUSHES = 1e-3
+# A blow of reduced restitution that loses more than this share is one that jumps with more of it by the second share.
+LOST, MORE = 1e-9, 1e-6
 # Bounces slower than this share of the velocities of the motion may be left out, or that rise by less than this share
 # of its coordinates, where gaps are rounding.
 SLOWEST, RISE = 1e-3, 1e-10
@@ -56,7 +61,7 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
         # What was lost without a blow has no law that could be checked.
         return float("inf") if np.any(motion.impact_loss) else 0.0
     contacts = Contacts(motion.system) if contacts is None else contacts
-    if not follow_choices(contacts, motion.blows):
+    if not (blows_agree(motion, contacts) and follow_choices(contacts, motion.blows)):
         return float("inf")
     smooth: list[Impact] = []
     others: list[Impact] = []
@@ -71,14 +76,7 @@ def impact_residual(motion: Motion, contacts: Contacts | None = None) -> float:
     for first in range(0, len(smooth), most):
         worst = max(worst, smooth_residual(contacts, smooth[first : first + most]))
     if motion.impact_loss.size:
-        start, end = float(motion.t[0]), float(motion.t[-1])
-        lost = [(blow.t, blow.loss + blow.left_out) for blow in motion.blows]
-        sure = sum(loss for t, loss in lost if start < t < end)
-        last = sum(loss for t, loss in lost if t == end and end > start)
-        told = float(motion.impact_loss[-1])
-        size = max(sure + last, abs(told), float(motion.energy.max() - motion.energy.min())) or 1.0
-        # A motion that an event ends just there has not made its last impacts.
-        worst = max(worst, min(abs(told - sure), abs(told - sure - last)) / size)
+        worst = max(worst, losses_off(motion))
     return worst
 
 
@@ -136,6 +134,10 @@ class _Checked:
         found.append(-self._work() / self.size**2)
         may_be_left_out = float(np.sum((self.root * SLOWEST * self.fastest) ** 2)) + RISE * self.falling
         found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
+        ends = [(self._velocities(k, blow.before), self._velocities(k, blow.after)) for k in range(len(blow.contacts))]
+        fastest = max((float(np.abs(u).max()) for u, _ in ends), default=0.0)
+        if not all(is_named_right(c, *own, fastest) for c, own in zip(blow.contacts, ends, strict=True)):
+            return float("inf")
         for k in range(len(blow.contacts)):
             found += self._cone(k) + self._restitution(k)
             found += self._path(k) if blow.contacts[k].pieces else self._together(k)
@@ -171,9 +173,10 @@ class _Checked:
         braced = self.blow.limited and self._is_braced(k)
         if contact.e == 0.0 and (slow or self._is_held(max(model.mu(0.0), model.mu_static)) or braced):
             return [0.0]
-        # Less than the law says, and nothing lost.
+        # Less than the law says, and nothing lost, or energy made with any more.
         limited = self.blow.limited and contact.e < model.e
-        return [abs(self.blow.loss) / self.size**2 if limited else abs(contact.e - model.e)]
+        off = abs(self.blow.loss) / self.size**2 if limited else abs(contact.e - model.e)
+        return [0.0 if limited and off > LOST and self._more_makes_energy() else off]
 
     def _hardly_rises(self, k: int, e: float) -> bool:
         """Whether what a contact would give back lifts it by no more than may be left out."""
@@ -190,6 +193,22 @@ class _Checked:
         rows = np.vstack(self.rows)
         mu = np.array([max(rough.mu()(0.0), rough.mu_static) for rough in self.sided])
         return bool(braced(rows @ self.inverse @ rows.T, places_of([rows.shape[0] - 1 for rows in self.rows]), mu)[k])
+
+    def _more_makes_energy(self) -> bool:
+        """Whether a little more restitution would make energy: where other contacts join in with it, a blow that loses
+        energy jumps to one that makes some.
+        """
+        rows, sizes = np.vstack(self.rows), [own.shape[0] - 1 for own in self.rows]
+        u = np.concatenate([self._velocities(k, self.blow.before) for k in range(len(self.rows))])
+        mu = np.array(
+            [rough.mu()(norm_of(self._velocities(k, self.blow.before)[1:])) for k, rough in enumerate(self.sided)]
+        )
+        static = np.array([rough.mu_static for rough in self.sided])
+        e = (1.0 + MORE) * np.array([contact.e for contact in self.blow.contacts])
+        try:
+            return makes_energy(rows @ self.inverse @ rows.T, u, sizes, mu, static, e, self.blow.law)
+        except InconsistentConstraints:
+            return True  # nor is there any blow with more
 
     # -- several contacts: the velocities at the end of each phase decide
 
@@ -248,7 +267,7 @@ class _Checked:
         u = self._velocities(k, blow.before)
         mu, static = self.sided[k].mu(), self.sided[k].mu_static
         found, works = [], [0.0, 0.0]  # of compression, of restitution
-        reached = np.zeros(u.size)
+        reached, compressed = np.zeros(u.size), np.zeros(u.size)
         for guide, miss in self.guides.misses(contact.pieces, blow.before, STILL * weight * self.size):
             found.append(miss * norm_of(guide.tangent / self.root) / self.size)
         rubbed = np.zeros(blow.q.size)
@@ -264,7 +283,10 @@ class _Checked:
             found += [
                 miss * weight / self.size for miss in _misses(piece, way, G, mu, static, STILL * weight * self.size)
             ]
+            compressed = compressed if phase else reached
             works[phase] += _work_along(piece, way, G)
+        told = np.array([contact.compression, *contact.compression_friction])
+        found.append(norm_of(compressed - told) * weight / self.size)
         found.append(norm_of(reached - total) * weight / self.size)
         found.append(-float(np.diff(np.concatenate([x.normal for x in contact.pieces])).min()) * weight / self.size)
         after = u + G @ reached + self.rows[k] @ self.inverse @ self.guides.impulse()

@@ -26,7 +26,7 @@ def is_smooth(contacts: Contacts, blow: Impact) -> bool:
     if k is None or contacts.rubbing[k] is not None or contact.e != contacts.restitutions[k]:
         return False
     shapes = [(piece.kind, piece.normal.shape) for piece in contact.pieces]
-    return contact.friction.size == 0 and shapes == [(SMOOTH, (2,))] * 2
+    return contact.friction.size == 0 and contact.state == SMOOTH and shapes == [(SMOOTH, (2,))] * 2
 
 
 def smooth_residual(contacts: Contacts, blows: Sequence[Impact]) -> float:

@@ -9,7 +9,7 @@ Where a law has no solution, contacts that are braced against each other by fric
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +46,7 @@ class Shock:
 def together(G: Array, u: Array, sizes: Sequence[int], mu: Array, mu_static: Array, e: Array, law: str) -> Shock:
     """The impulses of contacts with so many tangents each, that meet with u (R,)."""
     problem = _Rough(G, u, sizes, mu, mu_static)
-    by_law = {NEWTON: problem.newton, STRONGE: problem.stronge}.get(law, problem.poisson)
+    by_law = problem.by_law(law)
 
     held, limited = e, False
     try:
@@ -72,6 +72,11 @@ def together(G: Array, u: Array, sizes: Sequence[int], mu: Array, mu_static: Arr
     return Shock(*by_law(low * held), low * held, True)
 
 
+def makes_energy(G: Array, u: Array, sizes: Sequence[int], mu: Array, mu_static: Array, e: Array, law: str) -> bool:
+    """Whether the blow of such contacts with these restitutions would make energy."""
+    return _grows(G, u, _Rough(G, u, sizes, mu, mu_static).by_law(law)(e)[1])
+
+
 def _grows(G: Array, u: Array, p: Array) -> bool:
     change = G @ p
     return float(p @ (u + change / 2)) > GROWS * float(np.abs(p) @ np.abs(change))
@@ -92,6 +97,10 @@ class _Rough:
         self.mu_static = np.maximum(mu, mu_static)
         self.places = places_of(sizes)
         self.normals = [at.start for at in self.places]
+
+    def by_law(self, law: str) -> Callable[[Array], tuple[Array, Array]]:
+        """The impulses when compression ends and at the end, for restitutions of the contacts."""
+        return {NEWTON: self.newton, STRONGE: self.stronge}.get(law, self.poisson)
 
     def newton(self, e: Array) -> tuple[Array, Array]:
         b = self.u.copy()

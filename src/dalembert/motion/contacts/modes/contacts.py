@@ -324,10 +324,15 @@ class Contacts:
         none = np.zeros((t.size, max(self.n, self.m)))
         return contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m]).slide
 
+    def gaps_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
+        """The one-sided constraints and their rates at T points, each (T, gaps)."""
+        none = np.zeros((t.size, max(self.n, self.m)))
+        found = contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m])
+        return found.gap, found.gap_rate
+
     def gap_rates(self, q: Array, v: Array, t: Array) -> Array:
         """The rates of the one-sided constraints at T points, (T, gaps)."""
-        none = np.zeros((t.size, max(self.n, self.m)))
-        return contact_states(self.graph, q, v, none[:, : self.n], t, self._given, none[:, : self.m]).gap_rate
+        return self.gaps_along(q, v, t)[1]
 
     def forces(self, q: Array, v: Array, t: float, frames: tuple[float, ...]) -> Array:
         """The generalized forces of unit forces along the sliding components, (n, components)."""

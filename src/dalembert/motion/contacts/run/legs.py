@@ -55,6 +55,8 @@ MOST_AT_ONCE, AT_ONCE = 200, 1e-9
 BALANCED = 1e-2
 # The share of its rise after which a bounce is seen to be open: not the apex, where users look for events.
 RISING = 0.7
+# What parts more slowly than this share of the slowest bounce has not bounced.
+SLOWER = 0.1
 # What a leg knows of kernels: the next one wants the same, but for its values.
 LASTING = ("wanted", "last")
 # Of a beginning: the motion from there is one leg, which its end ends.
@@ -431,7 +433,9 @@ class _Run:
         if all(mode.closed):
             return 0.0
         found = self.contacts.state_in(mode, q, v, t)
-        slow = REST * largest(v) * self.contacts.steepness(q, v, t)  # slower is rounding, and no bounce
+        # Slower is no bounce: rounding, of a body that has just stopped at the height of one, too.
+        slowest = max(REST * largest(v), SLOWER * self.between.slowest_bounce(t, q, v))
+        slow = slowest * self.contacts.steepness(q, v, t)
         flights = [
             (k, RISING * rate / -acceleration)
             for k, (rate, acceleration) in enumerate(
