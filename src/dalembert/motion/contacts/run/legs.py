@@ -58,6 +58,9 @@ RISING = 0.7
 # A leg may be short, and something turn in it by rounding only: components need not be known to less than what the
 # tolerance is of this share of the size they have in the whole motion.
 SMALL = 1e-3
+# Forces that hold a system against others leave accelerations of their rounding. What these do within this share of the
+# time is no error: otherwise steps would be the shorter the larger all numbers are, while nothing moves.
+HELD = 1e-3
 # What a leg knows of kernels: the next one wants the same, but for its values.
 LASTING = ("wanted", "last")
 # Of a beginning: the motion from there is one leg, which its end ends.
@@ -322,6 +325,18 @@ class _Run:
             least[heavy] = ROUNDING / share * as_large
         return np.maximum(SMALL * sizes, rounding)
 
+    def _least_of_leg(self, start: Fundamental) -> Array:
+        """The same for a leg: and how far it may go by the rounding of the forces at its start, compared in the metric
+        of the masses. What one coordinate is held against comes to others through the constraints.
+        """
+        assert self.least is not None
+        weight, forced = np.sqrt(self.record.masses), np.fmax(np.abs(start.unconstrained), 0.0)
+        heavy, while_held = weight > 0, HELD * float(self.settings.times[-1] - self.settings.times[0])
+        rate = np.zeros_like(weight)
+        rate[heavy] = ROUNDING * float((weight * forced)[heavy].max(initial=0.0)) / weight[heavy]
+        rounded = np.concatenate([rate * while_held**2, rate * while_held])
+        return np.maximum(self.least, rounded / max(share_of(self.settings), 1e-300))
+
     # -- a leg
 
     def _integrate_leg(self, begins: _Beginning, later: Array, t: float, work: Array) -> Trajectory:
@@ -367,7 +382,7 @@ class _Run:
             passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
-            least=self.least,
+            least=self._least_of_leg(start),
             method=method or self.settings.method,
             most_steps=max(self.settings.most_steps - self.steps, 1) if self.settings.most_steps else 0,
             kept={**self.kept, REPEATED: self.is_repeated and method is None},
