@@ -89,7 +89,7 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
     # A force may jump just there.
     places = [(here + k * moved, at + k * moment) for k in (-1, 0, 1)]
     states, times = (np.concatenate(parts) for parts in zip(*places, strict=True))
-    before, now, after = np.split(_rooms(contacts, own * 3, states, times), 3)
+    before, now, after = np.split(_rooms(contacts, own * 3, states, times, largest(motion.v)), 3)
     left = np.minimum(now, after)
     found = [min(float(left[i, j]) for j in departing[chosen[k]]) for i, k in enumerate(sure)]
     if np.isnan(found).any():
@@ -97,8 +97,10 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
     return max(*found, -float(before.min(where=~np.isnan(before), initial=0.0)))  # or it has held more than it could
 
 
-def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array) -> Array:
-    """What friction has left of its limit in each contact that sticks, (P, contacts); NaN where that is not known."""
+def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array, fastest: float) -> Array:
+    """What friction has left of its limit in each contact that sticks, (P, contacts); NaN where that is not known.
+    fastest: of the velocities of the whole motion, beside which those here may all be at rest.
+    """
     n, m = contacts.n, contacts.m
     q, v, left = y[:, :n], y[:, n:], np.full((t.size, len(contacts.components)), np.nan)
     found = contacts.solve_along(modes, q, v, t)
@@ -106,7 +108,7 @@ def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array) -> Arr
         return left
     none, p = np.zeros((t.size, max(n, m))), contacts.system.parameter_values()
     state = contact_states(contact_graph(contacts.system), q, v, none[:, :n], t, p, none[:, :m])
-    limit, fastest = state.mu_static * np.abs(found.normal), largest(v)
+    limit = state.mu_static * np.abs(found.normal)
     left[found.served] = 0.0
     for k, at in enumerate(contacts.components):
         held = np.linalg.norm(found.friction[:, at], axis=1)
