@@ -198,3 +198,38 @@ def test_heat_of_sparse_outputs_on_a_moving_surface():
         heat = motion.heat[name].copy()
         heat[k] *= 1.005
         assert is_refuted(replace(motion, heat={name: heat}))
+
+
+def test_a_place_beside_a_reaction_that_begins_with_nothing_is_looked_at():
+    """A sleigh goes straight on at first: its edge presses with nothing there, so that the side was not clear."""
+    motion = da.System(
+        "sleigh",
+        coordinates="x y a",
+        kinetic="(x'^2 + y'^2)/2 + a'^2/10",
+        forces={"a": "0.8*cos(2*t)", "x": "0.6*sin(t)"},
+        constraints={"edge": "x'*sin(a) - y'*cos(a)"},
+        nonideal=[da.Coulomb("edge", 0.2, mu_static=0.3, slide="x'*cos(a) + y'*sin(a)")],
+        initial={"x": 0, "y": 0, "a": 0, "x'": 1, "y'": 0, "a'": 0},
+    ).simulate(6, samples=61)
+    assert motion.certificate.holds, motion.certificate
+    q = motion.q.copy()
+    q[0, 0] += 0.005 * np.abs(q[:, 0]).max()
+    assert is_refuted(replace(motion, q=q))
+
+
+def test_bounces_are_told_once_and_nothing_pushes_in_flight():
+    motion = da.System(
+        "ball",
+        coordinates="x z b",
+        kinetic="(x'^2 + z'^2)/2 + 0.002*b'^2",
+        potential="9.81*z",
+        constraints={"floor": da.Constraint("floor", "z >= 0.1", restitution=0.6)},
+        nonideal=[da.Coulomb("floor", 0.3, slide="x' - 0.1*b'")],
+        initial={"x": 0, "z": 1, "b": 0, "x'": 2, "z'": 0, "b'": -10},
+    ).simulate(1, samples=31)
+    assert [event["name"] for event in motion.events] == ["impact", "impact"]
+    assert motion.certificate.holds, motion.certificate
+    assert is_refuted(replace(motion, events=(motion.events[0], *motion.events)))
+    multipliers = motion.multipliers.copy()
+    multipliers[0, 0] = 0.05  # of a weight of ten
+    assert is_refuted(replace(motion, multipliers=multipliers))

@@ -26,7 +26,7 @@ APART = 1e-5
 
 def events_agree(motion: Motion) -> bool:
     """Whether events lie in order within the motion and say of each change between outputs what it is, every blow has
-    its event, and events have the impulses of the blows.
+    its event, and of each contact one at an instant, and events have the impulses of the blows.
     """
     events = [event for event in motion.events if "contact" in event]
     times = np.array([event["t"] for event in events])
@@ -36,6 +36,9 @@ def events_agree(motion: Motion) -> bool:
     right = with_impulses(stripped, motion.blows)
     if any(told.get("impulse") != own.get("impulse") for told, own in zip(events, right, strict=True)):
         return False
+    collisions = [(event["t"], event["contact"]) for event in events if event["name"] == "impact"]
+    if len(set(collisions)) < len(collisions):
+        return False
     # A blow without a collision catches what slips, and that is told then; at the start nothing was told before.
     struck = {blow.t for blow in motion.blows if any(contact.normal > 0.0 for contact in blow.contacts)}
     if not struck - {motion.t[0]} <= {event["t"] for event in events}:
@@ -44,9 +47,13 @@ def events_agree(motion: Motion) -> bool:
 
 
 def open_contacts_agree(motion: Motion) -> bool:
-    """Whether contacts are told as open where their constraint does not act, and only there, and push nothing then."""
+    """Whether contacts are told as open where their constraint does not act, and only there; and neither they nor their
+    constraint push then.
+    """
     assert motion.acting is not None
     rows = {c.name: k for k, c in enumerate(motion.system.constraints) if c.one_sided}
+    if np.any(motion.multipliers[~motion.acting]):
+        return False
     for contact in motion.system.contacts:
         history, carrier = motion.contacts[contact.name], [rows[name] for name in contact.constraints if name in rows]
         is_open = ~motion.acting[:, carrier[0]] if carrier else np.zeros(motion.t.size, dtype=bool)
