@@ -124,15 +124,16 @@ def _departing(motion: Motion, t: float) -> set[str]:
 
 
 def _is_in_flight(motion: Motion, name: str, t: float) -> bool:
-    """Whether a one-sided constraint is open by what its events say: the last bounces rise by less than the rounding of
-    places. A blow leaves it as it was unless they tell of more.
+    """Whether a one-sided constraint is open by what its events say, or else from the start: the last bounces rise by
+    less than the rounding of places, and what only touches is not braced. A blow leaves it as it was unless they tell
+    of more.
     """
     told = [e["name"] for e in motion.events if e["t"] <= t and e.get("contact") == name]
     last = next((what for what in reversed(told) if what in ("contact", "release")), None)
     if last is not None:
         return last == "release"
     row = [constraint.name for constraint in motion.system.constraints].index(name)
-    return "impact" in told and not (motion.acting is not None and bool(motion.acting[0, row]))
+    return not (motion.acting is not None and bool(motion.acting[0, row]))
 
 
 def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:
