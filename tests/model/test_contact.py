@@ -292,3 +292,18 @@ def test_tilts_of_one_inertia_are_not_taken_for_a_place() -> None:
 def test_bodies_that_feel_different_reactions_are_named() -> None:
     with pytest.raises(da.ModelError, match=r"here \(x, y, z\) and \(b, c\).*all three"):
         on_feet("K", ["2*x", "2*y"])
+
+
+def test_an_angle_that_is_held_gives_a_torque() -> None:
+    """A bead on a rough rod that turns, in polar coordinates: the multiplier of th = 2 t is m r² a, no force. With the
+    velocity along the normal N = λ/r. A film needs no N.
+    """
+    rod, th = {"c": phi - 2 * da.t}, m * (r.d**2 + r**2 * phi.d**2) / 2
+    for law in ({"slide": (r.d,)}, {"point": (r,)}):
+        with pytest.raises(da.ModelError, match=r"phi is no length, for its inertia .* changes with r,"):
+            contact([r, phi], th, rod, **law)
+    found = contact([r, phi], th, rod, slide=(r.d, r * (phi.d - 2)))
+    assert same(sp.Abs(found.normal), sp.Abs(λ) / sp.Abs(r))
+    assert same(sp.Abs(found.slide[0]), sp.Abs(r.d))
+    (film,) = system([r, phi], th, rod, da.Viscous("c", mu, slide=(r.d,))).works
+    assert dict(film.work) == {r: -mu * r.d}

@@ -271,3 +271,32 @@ def test_a_box_on_a_running_belt_against_a_rough_wall(backend):
         assert N["f0"] + N["f1"] + f["w1"] + f["w2"] == pytest.approx(g, abs=1e-9)
         turning = half * (f["f0"] + f["f1"] + N["f1"] - N["f0"] + N["w2"] - N["w1"] + f["w1"] + f["w2"])
         assert turning == pytest.approx(0, abs=1e-9)
+
+
+def test_a_wall_that_only_touches_is_not_braced():
+    """A block fills the slot between two belts and is pressed on the lower one: 2 sin t, and 0.3 (10 + 5 sin 3t). The
+    upper one, which runs back, touches and does not press; with it the certificate said that the block could stay.
+    """
+
+    def gained(t: float, sign: float) -> float:
+        """An integral of the force along the belts while the block slips."""
+        return float(-2 * np.cos(t) + sign * (3 * t - np.cos(3 * t) / 2))
+
+    stops = brentq(lambda t: gained(t, 1.0) - gained(0.0, 1.0) - 0.5, 0.0, 1.0)
+    leaves = brentq(lambda t: 2 * np.sin(t) - 3 - 1.5 * np.sin(3 * t), 1.0, 1.5)
+    returns = brentq(lambda t: gained(t, -1.0) - gained(leaves, -1.0), 1.7, 2.5)
+    motion = da.System(
+        "slot",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        forces={"x": "2*sin(t)", "y": "-10 - 5*sin(3*t)"},
+        constraints={"low": "y >= 0", "high": "y <= 0"},
+        nonideal=[da.Coulomb("low", 0.3, slide="x' - 0.5"), da.Coulomb("high", 0.4, slide="x' + 0.5")],
+        initial=dict.fromkeys(("x", "y", "x'", "y'"), 0),
+    ).simulate(3, samples=31)
+    assert [(event["name"], event["contact"]) for event in motion.events] == [
+        ("stick", "low"), ("slip", "low"), ("stick", "low"),
+    ]  # fmt: skip
+    # Located to the tolerance of 1e-9.
+    assert [event["t"] for event in motion.events] == pytest.approx([stops, leaves, returns], abs=1e-7)
+    assert motion.certificate.holds, motion.certificate

@@ -216,7 +216,9 @@ class LawReader:
         elif len(named) == len(law.constraints):
             try:
                 others = tuple(c for c in constraints if c not in named)
-                surface_of(inertia, self.coordinates, tuple(named), law.point, law.slide, others)
+                surface = surface_of(inertia, self.coordinates, tuple(named), law.point, law.slide, others)
+                if surface.doubt and law.rests_on_reaction:
+                    raise Unclear(surface.doubt)
             except Unclear as unclear:
                 self.faults.append(f"{where}: {unclear}")
 

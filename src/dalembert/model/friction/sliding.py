@@ -153,6 +153,13 @@ class Sliding(Law):
     def dry(self) -> bool:
         return self.dry_coefficient(SPEED) is not None and getattr(self, "regularize", None) is None
 
+    @property
+    def rests_on_reaction(self) -> bool:
+        """Whether the force depends on how hard the constraint presses."""
+        normal = sp.Symbol("normal", positive=True)
+        drag = sp.sympify(self.drag(SPEED, normal), strict=True)
+        return self.dry_coefficient(SPEED) is not None or drag.has(normal)
+
     def _mu(self) -> sp.Expr | None:
         """The coefficient of dry friction, with SPEED for the speed."""
         given = self.dry_coefficient(SPEED)

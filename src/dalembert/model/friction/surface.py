@@ -60,13 +60,15 @@ class Surface:
     """`normal`: the reaction, signed where one constraint carries the point. For each component of the sliding, `slide`
     is its velocity and `force` the generalized force of a unit force along it, by coordinate, without zeros. Components
     are orthonormal, one or two of them; except where `bearing` is given: then they are three, those of the velocity in
-    the tangent plane, which depend on each other.
+    the tangent plane, which depend on each other. doubt: why `normal` is no force, empty where nothing says so; it
+    completes a message of the model.
     """
 
     normal: sp.Expr
     slide: tuple[sp.Expr, ...]
     force: tuple[Mapping[Coordinate, sp.Expr], ...]
     bearing: Bearing | None = None
+    doubt: str = ""
 
 
 @lru_cache(maxsize=1024)  # a study makes the same system again and again, with other values
@@ -106,7 +108,7 @@ def surface_of(
     guides = sp.Matrix(0, len(near), []) if pushed else _guides(J, gradients, others, near, slide is None)
     if guides.rows:
         pushed = True
-    bearing = None
+    bearing, doubt = None, ""
     if pushed:
         columns = [_reaction_on_point(J.col_join(guides), gradient)[: J.rows, :] for gradient in gradients]
         directions = _tangents(columns)
@@ -120,6 +122,7 @@ def surface_of(
         reactions = _reactions_on_carrier(J, gradients, of_one_mass(inertia, coordinates), near)
         if reactions is None:
             reactions = _reactions_on_body(J, gradients, frames_of(inertia, coordinates), near)
+            doubt = _held_angle(inertia, coordinates, gradients, near)
         normal = _size(reactions, constraints)
     along: list[sp.Expr] = []
     force: list[Mapping[Coordinate, sp.Expr]] = []
@@ -128,7 +131,7 @@ def surface_of(
         if speed != 0 or any(pull):
             along.append(speed)
             force.append(MappingProxyType({q: part for q, part in zip(near, pull, strict=True) if part != 0}))
-    return Surface(normal, tuple(along), tuple(force), bearing if len(along) == 3 else None)
+    return Surface(normal, tuple(along), tuple(force), bearing if len(along) == 3 else None, doubt)
 
 
 def coordinates_in(expressions: Iterable[sp.Expr]) -> set[str]:
@@ -424,6 +427,29 @@ def _reactions_on_body(
         return first
     sizes = [_one_size([entry for entry in gradient if entry != 0]) for gradient in gradients]
     return [sp.Matrix([size if i == k else 0 for i in range(len(sizes))]) for k, size in enumerate(sizes)]
+
+
+def _held_angle(
+    inertia: Inertia,
+    coordinates: tuple[Coordinate, ...],
+    gradients: list[list[sp.Expr]],
+    near: tuple[Coordinate, ...],
+) -> str:
+    """Why reactions on coordinates none of which is a place of a body are no forces, where the inertia says so: m r² of
+    an angle changes with r, and the multiplier is a torque. Else empty.
+    """
+    frames = frames_of(inertia, coordinates)
+    places = {q for body in (*frames.bodies, *frames.crowds) for q in body}
+    held = [q for k, q in enumerate(near) if any(gradient[k] != 0 for gradient in gradients)]
+    for q in held if places.isdisjoint(held) else ():
+        mass = mass_of(inertia, coordinates, q)
+        if names := sorted(coordinates_in([mass])):
+            return (
+                f"the size of the reaction cannot be told: {q.name} is no length, for its inertia {mass} changes with "
+                f"{', '.join(names)}, so that the multiplier is no force; give the velocity along the normal as one "
+                f"more component of slide, or {ASK}"
+            )
+    return ""
 
 
 def _require_one_size(gradients: Sequence[Mapping[Coordinate, sp.Expr]], felt: Sequence[sp.Matrix]) -> None:

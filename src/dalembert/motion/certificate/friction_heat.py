@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # Integrals over outputs are judged where these are no further apart than so many steps on the average: further apart,
 # what Simpson's rule errs by is not known from the points themselves.
 STEPS = 1.0
+# Further apart, up to so many steps, some stretches are looked at inside: those over which the heat differs most from
+# what their ends say, and some others.
+SPARSE, UNLIKE, SPREAD = 8.0, 4, 4
 # The distance of two trapezoidal sums, one with half the points, times this bounds the error of Simpson's rule, even
 # where the power jumps.
 ALLOWED = 3.0
@@ -49,8 +52,10 @@ def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
     told = np.stack(list(motion.heat.values()), axis=1)
     if not np.isfinite(told).all():
         return float("inf")
-    broken, at_rest = _broken_gaps(motion), _at_rest(motion)
-    if broken.all() and not at_rest:
+    broken, at_rest = _broken_gaps(motion, STEPS), _at_rest(motion)
+    # Where no surface moves, the energy that was lost tells how much heat there is in all.
+    sparse = broken if at_rest and told.shape[1] == 1 else _broken_gaps(motion, SPARSE)
+    if sparse.all() and not at_rest:
         return 0.0
     powers = heat_powers(motion, states)
     worst = _missed(motion.t, told, powers, broken)
@@ -58,6 +63,9 @@ def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
         # A pulse may be as narrow as outputs are apart. Where it is not known what is between them, they must do.
         inside, unknown = heat_missed_inside(motion, told, broken, heat_powers)
         worst = max(min(worst, inside), _missed(motion.t, told, powers, ~unknown))
+    if (broken & ~sparse).any():
+        inside, _ = heat_missed_inside(motion, told, _all_but_some(motion.t, told, powers, broken, sparse), heat_powers)
+        worst = max(worst, inside)
     given = np.einsum("ti,ti->t", motion.v, motion.nonideal)
     size = max(float(np.abs(given).max()), float(powers.max(initial=0.0)))
     if at_rest and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:
@@ -100,12 +108,25 @@ def _heat_uses_reactions(system: System) -> bool:
     return any(not reactions.isdisjoint(heat.free_symbols) for heat in heats)
 
 
-def _broken_gaps(motion: Motion) -> NDArray[np.bool_]:
+def _all_but_some(
+    t: Array, told: Array, powers: Array, broken: NDArray[np.bool_], sparse: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """All gaps but some of those (T − 1) that are broken, and not when longer ones count as well."""
+    trapezoids = np.diff(t)[:, None] * (powers[1:] + powers[:-1]) / 2
+    unlike = np.where(broken & ~sparse, np.abs(np.diff(told, axis=0) - trapezoids).max(axis=1), -1.0)
+    long = np.flatnonzero(broken & ~sparse)
+    chosen = np.ones_like(broken)
+    chosen[long[np.linspace(0, long.size - 1, SPREAD).astype(int)]] = False
+    chosen[np.argsort(unlike)[-min(UNLIKE, long.size) :]] = False
+    return chosen
+
+
+def _broken_gaps(motion: Motion, longest: float) -> NDArray[np.bool_]:
     """The gaps between outputs (T − 1) in which something happens to contacts or a kink of the model is passed, or
-    which are too long to judge.
+    which are longer than so many steps on the average: too long to judge.
     """
     gaps, steps = np.diff(motion.t), motion.timing.steps
-    near = STEPS * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
+    near = longest * float(motion.t[-1] - motion.t[0]) / steps if steps else 0.0
     if gaps.size < 2:
         return np.ones(gaps.size, dtype=bool)
     _, clear = stretches_between(motion, [event["t"] for event in motion.events])

@@ -18,7 +18,13 @@ from dalembert.kernel.ready.contact_states import contact_states, unit_forces
 from dalembert.mechanics.solve.mass_scale import mass_scale
 from dalembert.motion.certificate.held_friction import RANK, beyond_limits
 from dalembert.motion.certificate.smooth_works import smooth_works
-from dalembert.motion.certificate.told_contacts import events_agree, held_friction_off, open_contacts_agree
+from dalembert.motion.certificate.told_contacts import (
+    events_agree,
+    held_friction_off,
+    open_contacts_agree,
+    shared_friction_off,
+)
+from dalembert.motion.certificate.told_sliding import sliding_agrees
 from dalembert.motion.contacts.decide.decide import REST
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK
 from dalembert.motion.state.contact_history import STATES
@@ -54,12 +60,14 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     of = (motion.q, motion.v, motion.a, motion.multipliers)
     along = Along(M, Q, A, motion.C, *of, _smooth(motion), normal, friction, state, motion.acting, motion.rank)
     span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion, M, Q)
-    if not (open_contacts_agree(motion) and events_agree(motion)):
+    if not (open_contacts_agree(motion) and events_agree(motion) and sliding_agrees(motion, found.slide, resting)):
         return float("inf")
     looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))
     held = None if looked is None else looked.held
     if held is None:
         held = _held_off(along, found, units, graph)
+    if len(graph.components) > 1:
+        held = max(held, _shared_off(along, found, units, graph, resting))
     if looked is None:
         return max(held, contact_residual_by_numpy(along, found, units, graph, span, resting))
     forces, left = looked.forces, looked.left
@@ -158,15 +166,34 @@ def _held_off(along: Along, found: ContactState, units: Array, graph: ContactGra
     """How far the friction that is told of what sticks is from what C has of it, relative to the largest force."""
     if not (along.state == STATES.index(STICK)).any():
         return 0.0
+    held, _ = _without_slipping(along, found, units, graph)
+    off = held_friction_off(units, held, graph.components, along.state, along.friction)
+    return _share_of_normals(along, float(off.max(initial=0.0)))
+
+
+def _shared_off(along: Along, found: ContactState, units: Array, graph: ContactGraph, resting: float) -> float:
+    """The same, of contacts that share coordinates: friction of what slips so slowly is not known."""
+    if not (along.state == STATES.index(STICK)).any():
+        return 0.0
+    held, speed = _without_slipping(along, found, units, graph)
+    clear = ((along.state != STATES.index(SLIP)) | (speed > SEEN * resting)).all(axis=1)
+    off = shared_friction_off(units, held, graph.components, along.state, along.friction, clear)
+    return _share_of_normals(along, off)
+
+
+def _share_of_normals(along: Along, off: float) -> float:
+    share = off / (float(np.abs(along.normal).max(initial=0.0)) or 1.0)
+    return share if np.isfinite(share) else float("inf")  # what is no number is not what C has
+
+
+def _without_slipping(along: Along, found: ContactState, units: Array, graph: ContactGraph) -> tuple[Array, Array]:
+    """What C has of the friction of all that sticks, (T, n), and how fast contacts slide, (T, contacts)."""
     first = [at.start for at in graph.components]
     owner = np.repeat(np.arange(len(first)), [at.stop - at.start for at in graph.components])
     speed = np.sqrt(np.add.reduceat(found.slide**2, first, axis=1))
     slips = (along.state == STATES.index(SLIP)) & (speed > 0.0)
     rubs = np.where(slips, found.mu * np.abs(found.normal), 0.0) / np.where(slips, speed, 1.0)
-    held = along.C - along.smooth + np.einsum("tnc,tc->tn", units, rubs[:, owner] * found.slide)
-    off = held_friction_off(units, held, graph.components, along.state, along.friction)
-    share = float(off.max(initial=0.0)) / (float(np.abs(along.normal).max(initial=0.0)) or 1.0)
-    return share if np.isfinite(share) else float("inf")  # what is no number is not what C has
+    return along.C - along.smooth + np.einsum("tnc,tc->tn", units, rubs[:, owner] * found.slide), speed
 
 
 def _smooth(motion: Motion) -> Array:

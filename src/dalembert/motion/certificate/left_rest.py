@@ -89,7 +89,7 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
     # A force may jump just there.
     places = [(here + k * moved, at + k * moment) for k in (-1, 0, 1)]
     states, times = (np.concatenate(parts) for parts in zip(*places, strict=True))
-    before, now, after = np.split(_rooms(contacts, own * 3, states, times), 3)
+    before, now, after = np.split(_rooms(contacts, own * 3, states, times, largest(motion.v)), 3)
     left = np.minimum(now, after)
     found = [min(float(left[i, j]) for j in departing[chosen[k]]) for i, k in enumerate(sure)]
     if np.isnan(found).any():
@@ -97,8 +97,10 @@ def _left_alone(motion: Motion, contacts: Contacts) -> float | None:
     return max(*found, -float(before.min(where=~np.isnan(before), initial=0.0)))  # or it has held more than it could
 
 
-def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array) -> Array:
-    """What friction has left of its limit in each contact that sticks, (P, contacts); NaN where that is not known."""
+def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array, fastest: float) -> Array:
+    """What friction has left of its limit in each contact that sticks, (P, contacts); NaN where that is not known.
+    fastest: of the velocities of the whole motion, beside which those here may all be at rest.
+    """
     n, m = contacts.n, contacts.m
     q, v, left = y[:, :n], y[:, n:], np.full((t.size, len(contacts.components)), np.nan)
     found = contacts.solve_along(modes, q, v, t)
@@ -106,7 +108,7 @@ def _rooms(contacts: Contacts, modes: Sequence[Mode], y: Array, t: Array) -> Arr
         return left
     none, p = np.zeros((t.size, max(n, m))), contacts.system.parameter_values()
     state = contact_states(contact_graph(contacts.system), q, v, none[:, :n], t, p, none[:, :m])
-    limit, fastest = state.mu_static * np.abs(found.normal), largest(v)
+    limit = state.mu_static * np.abs(found.normal)
     left[found.served] = 0.0
     for k, at in enumerate(contacts.components):
         held = np.linalg.norm(found.friction[:, at], axis=1)
@@ -122,15 +124,16 @@ def _departing(motion: Motion, t: float) -> set[str]:
 
 
 def _is_in_flight(motion: Motion, name: str, t: float) -> bool:
-    """Whether a one-sided constraint is open by what its events say: the last bounces rise by less than the rounding of
-    places. A blow leaves it as it was unless they tell of more.
+    """Whether a one-sided constraint is open by what its events say, or else from the start: the last bounces rise by
+    less than the rounding of places, and what only touches is not braced. A blow leaves it as it was unless they tell
+    of more.
     """
     told = [e["name"] for e in motion.events if e["t"] <= t and e.get("contact") == name]
     last = next((what for what in reversed(told) if what in ("contact", "release")), None)
     if last is not None:
         return last == "release"
     row = [constraint.name for constraint in motion.system.constraints].index(name)
-    return "impact" in told and not (motion.acting is not None and bool(motion.acting[0, row]))
+    return not (motion.acting is not None and bool(motion.acting[0, row]))
 
 
 def _shares_coordinates(motion: Motion, contacts: Contacts) -> bool:

@@ -59,11 +59,18 @@ class Pieces:
 
     def departing(self, which: Iterable[int]) -> list[list[str]]:
         """Of some pieces, the contacts that set off from rest at their end, without a blow."""
+        return self._changing(which, "slip")
+
+    def stopping(self, which: Iterable[int]) -> list[list[str]]:
+        """Of some pieces, the contacts that come to rest at their end, without a blow."""
+        return self._changing(which, "stick")
+
+    def _changing(self, which: Iterable[int], how: str) -> list[list[str]]:
         found: list[list[str]] = []
         for k in self.ending[list(which)].tolist():
             here = self.changes[k] if k >= 0 else ()
             blow = any("impulse" in event for event in here)
-            found.append([] if blow else [event["contact"] for event in here if event["name"] == "slip"])
+            found.append([] if blow else [event["contact"] for event in here if event["name"] == how])
         return found
 
     def _told_of_stretch(self, motion: Motion, contacts: Contacts, own: Sequence[int]) -> list[Told]:

@@ -36,7 +36,7 @@ MOST = 12
 UNLIKE = 3
 # Of pieces beside changes of contacts, so many at which the velocity changes least as the accelerations say, and so
 # many others.
-WORST, SPREAD = 6, 6
+WORST, SPREAD = 6, 24
 # Coordinates are told apart down to this share of the fastest: tolerances are for each of them, and beside a large one
 # a wrong small one would hide.
 SMALL = 1e-4
@@ -46,6 +46,9 @@ ROUNDED = 1e-6
 INSIDE, UNEVEN = 33, 4
 # Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
 BEGINS = 1e-5
+# Slipping in a plane that ends turns ever faster: it is repeated up to this share of the piece before its end. What it
+# still has to lose is told by the acceleration before it, and by friction, which may turn round.
+ENDS, TURNED = 0.01, 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,8 @@ class Stretches:
     """B stretches: times and states (B, 2n) at both ends, the modes in between, and the outputs (B,) before them.
 
     begins (B,): whether a contact begins to slip in a plane at the end, with a small velocity that gives its direction.
+    rest (B,): what velocities may be off at the end, in the metric of the masses, because slipping is followed only
+    until it nearly rests.
     """
 
     t: Array
@@ -62,6 +67,7 @@ class Stretches:
     modes: Sequence[Mode | None]
     output: np.ndarray
     begins: np.ndarray
+    rest: Array
 
 
 def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, wanted: float) -> float:
@@ -95,15 +101,16 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     modes = [mode for part, _ in clear for mode in part.modes if mode is not None]
     if not modes:
         return 0.0
-    t, length, start, end, output, begins = (
+    t, length, start, end, output, begins, rest = (
         np.concatenate([getattr(part, name)[own] for part, own in clear])
-        for name in ("t", "length", "start", "end", "output", "begins")
+        for name in ("t", "length", "start", "end", "output", "begins", "rest")
     )
     sizes = np.concatenate([reach / root[output], fastest / root[output]], axis=1)
     own_steps = motion.timing.steps * length / span  # as many as the motion took in such a time, on the average
     least = own_steps / 4 if contacts.coefficients_vary else np.zeros(t.size)
     found, allowed, judged = again_in_modes(contacts, modes, t, start, length, 0.1 * wanted * sizes, least)
     allowed[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
+    allowed += rest[:, None] * np.concatenate([ENDS * length[:, None] / root[output], 1.0 / root[output]], axis=1)
     apart = (np.maximum(np.abs(found - end) - allowed, 0.0) / sizes).max(axis=1)
     for k in np.flatnonzero(judged & ~(apart <= wanted)):
         judged[k] = keeps_side(contacts, modes[k], t[k], length[k], start[k], end[k])
@@ -117,7 +124,7 @@ def _between_outputs(motion: Motion, contacts: Contacts, places: Array, velociti
     at, states = np.array(chosen, dtype=int), np.concatenate([motion.q, motion.v], axis=1)
     t, end, y, z = motion.t[at], motion.t[at + 1], states[at], states[at + 1]
     modes = told_modes(motion, contacts, told_at_outputs(motion, contacts, chosen), t, y, end, z)
-    return Stretches(t, end - t, y, z, modes, at, at < 0)
+    return Stretches(t, end - t, y, z, modes, at, at < 0, np.zeros(at.size))
 
 
 def _beside_changes(motion: Motion, contacts: Contacts, pieces: Pieces, root: Array) -> Stretches:
@@ -126,13 +133,22 @@ def _beside_changes(motion: Motion, contacts: Contacts, pieces: Pieces, root: Ar
     t, length, start, end = (x[chosen] for x in (pieces.t, pieces.length, pieces.start, pieces.end))
     # Laws may jump just where a contact changes.
     t, length, start, end = drawn_in(t, length, start, end, float(motion.t[-1] - motion.t[0]))
-    modes = told_modes(motion, contacts, told, t, start, t + length, end)
+    planar = {contacts.contacts[k].name for k in contacts.on_surfaces}
+    output = pieces.outputs[pieces.stretch[chosen]]
+    stops = np.array([not planar.isdisjoint(names) for names in pieces.stopping(chosen)])
+    after, own = pieces.outputs[pieces.stretch[chosen] + 1], root[output]
+    assert motion.C is not None
+    rubs = np.maximum(np.abs(motion.C[output] / own).max(axis=1), np.abs(motion.C[after] / own).max(axis=1))
+    pull = np.abs(own * motion.a[output]).max(axis=1) + TURNED * rubs
+    rest = np.where(stops, ENDS * length * pull, 0.0)
+    share = np.where(stops, ENDS, 0.0)[:, None]
+    length, modes_end = length * (1.0 - share[:, 0]), end + share * (start - end)
+    end[:, : contacts.n] -= share * (length[:, None] / (1.0 - share)) * end[:, contacts.n :]
+    modes = told_modes(motion, contacts, told, t, start, t + length, modes_end)
     kinked = pieces_with_kinks(motion, pieces, chosen).tolist()
     clear = [None if kink else mode for mode, kink in zip(modes, kinked, strict=True)]
-    planar = {contacts.contacts[k].name for k in contacts.on_surfaces}
     begins = np.array([not planar.isdisjoint(names) for names in pieces.departing(chosen)])
-    output = pieces.outputs[pieces.stretch[chosen]]
-    return Stretches(t, length, start, end, clear, output, begins)
+    return Stretches(t, length, start, end, clear, output, begins, rest)
 
 
 def _chosen_pieces(motion: Motion, pieces: Pieces, root: Array) -> list[int]:

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 # Directions of friction in a plane with less effect than this share of the others have none.
 RANK = 1e-9
+# Unit forces of several contacts are told apart where they are this far from depending on each other.
+APART = 1e-5
 
 
 def events_agree(motion: Motion) -> bool:
     """Whether events lie in order within the motion and say of each change between outputs what it is, every blow has
-    its event, and events have the impulses of the blows.
+    its event, and of each contact one at an instant, and events have the impulses of the blows.
     """
     events = [event for event in motion.events if "contact" in event]
     times = np.array([event["t"] for event in events])
@@ -34,6 +36,9 @@ def events_agree(motion: Motion) -> bool:
     right = with_impulses(stripped, motion.blows)
     if any(told.get("impulse") != own.get("impulse") for told, own in zip(events, right, strict=True)):
         return False
+    collisions = [(event["t"], event["contact"]) for event in events if event["name"] == "impact"]
+    if len(set(collisions)) < len(collisions):
+        return False
     # A blow without a collision catches what slips, and that is told then; at the start nothing was told before.
     struck = {blow.t for blow in motion.blows if any(contact.normal > 0.0 for contact in blow.contacts)}
     if not struck - {motion.t[0]} <= {event["t"] for event in events}:
@@ -42,8 +47,8 @@ def events_agree(motion: Motion) -> bool:
 
 
 def open_contacts_agree(motion: Motion) -> bool:
-    """Whether contacts are told as open where their constraint does not act, and only there, and push nothing then, nor
-    does the constraint.
+    """Whether contacts are told as open where their constraint does not act, and only there; and neither they nor their
+    constraint push then.
     """
     assert motion.acting is not None
     if np.any(motion.multipliers[~motion.acting]):
@@ -70,6 +75,35 @@ def held_friction_off(units: Array, force: Array, components: Sequence[slice], s
         if points.size:
             off[points, k] = np.abs(_sizes(units[points][:, :, at], force[points]) - told[points, k])
     return off
+
+
+def shared_friction_off(
+    units: Array, force: Array, components: Sequence[slice], state: Array, told: Array, clear: Array
+) -> float:
+    """The same, its largest, of contacts that push on coordinates on which others push too, where forces along all that
+    sticks are determined by what they do together. clear (T,): the points at which all else is known.
+    """
+    sticks, worst = (state == STATES.index(STICK)) & clear[:, None], 0.0
+    touched = np.stack([units[:, :, at].any(axis=2) for at in components], axis=1)
+    touched &= (state != STATES.index(OPEN))[:, :, None]
+    shared = touched.sum(axis=1) > 1
+    asked = np.flatnonzero((sticks & (touched & shared[:, None, :]).any(axis=2)).any(axis=1))
+    patterns, which = np.unique(sticks[asked], axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        points, group = asked[which.reshape(-1) == number], np.flatnonzero(pattern).tolist()
+        own = [components[k] for k in group]
+        columns = np.concatenate([units[points][:, :, at] for at in own], axis=2)
+        length = np.linalg.norm(columns, axis=1)
+        if columns.shape[2] > columns.shape[1] or not length.all():
+            continue
+        columns /= length[:, None, :]
+        sure = np.linalg.svd(columns, compute_uv=False)[:, -1] > APART
+        along = np.einsum("pcn,pn->pc", np.linalg.pinv(columns[sure]), force[points[sure]]) / length[sure]
+        widths = np.cumsum([0] + [at.stop - at.start for at in own])
+        for k, first, last in zip(group, widths[:-1], widths[1:], strict=True):
+            off = np.abs(np.linalg.norm(along[:, first:last], axis=1) - told[points[sure], k])
+            worst = max(worst, float(off.max(initial=0.0)))
+    return worst
 
 
 def _sizes(columns: Array, force: Array) -> Array:

@@ -98,9 +98,11 @@ def _push(motion: Motion, name: str, signed: bool, told: Told) -> int:
     if not signed:
         return 1
     history = motion.contacts[name]
-    # No number is no sign.
     pushes = [float(history.normal[k]) for k in told.outputs if history.state[k] != OPEN]
-    signs = {(push > 0.0) - (push < 0.0) for push in pushes}
+    if any(push != push for push in pushes):  # no number is no sign
+        return 0
+    # What presses with nothing at one end has the sign of the other.
+    signs = {(push > 0.0) - (push < 0.0) for push in pushes if push or not any(pushes)}
     return signs.pop() if len(signs) == 1 else int(not signs)
 
 

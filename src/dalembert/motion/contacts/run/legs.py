@@ -32,7 +32,7 @@ from dalembert.motion.contacts.run.entering import enter_mode
 from dalembert.motion.contacts.run.giving_way import GIVES_WAY, times_to_look_at, while_it_holds
 from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, Jumps, ended_by_jump
 from dalembert.motion.contacts.run.record import Record
-from dalembert.motion.contacts.run.small_sizes import small_sizes
+from dalembert.motion.contacts.run.small_sizes import small_sizes, small_sizes_of_leg
 from dalembert.motion.contacts.run.standing import standing, stays
 from dalembert.motion.contacts.run.transitions import ALMOST, GAP, Transitions
 from dalembert.motion.integrate.again import Again
@@ -129,7 +129,7 @@ class _Run:
         self.record = Record(contacts, settings.times)
         self.jumps = Jumps(contacts, float(settings.times[-1] - settings.times[0]))
         self.kept: dict[str, Any] = settings.kept.get("leg", {})  # of a leg, what serves the next one too
-        self.least: Array | None = None  # small sizes of (q, q̇), known from the start on
+        self.least = np.empty(0)  # small sizes of (q, q̇), known from the start on
         self.steps = 0  # of all legs so far
         self.is_repeated = False  # whether it is known from before to be one leg
         self.again: Again | None = None  # that leg once more
@@ -348,7 +348,7 @@ class _Run:
             passed=self.record.passage_counts(),
             of_user=len(self.contacts.system.events),
             rates=BALANCED * np.fmax(np.abs(start.unconstrained), 0.0),
-            least=self.least,
+            least=small_sizes_of_leg(self.least, self.settings, self.record.masses, start.unconstrained),
             method=method or self.settings.method,
             most_steps=max(self.settings.most_steps - self.steps, 1) if self.settings.most_steps else 0,
             kept={**self.kept, REPEATED: self.is_repeated and method is None},

@@ -12,6 +12,9 @@ from dalembert.motion.integrate.settings import ROUNDING, Settings, share_of, to
 # A leg may be short, and something turn in it by rounding only: components need not be known to less than what the
 # tolerance is of this share of the size they have in the whole motion.
 SMALL = 1e-3
+# Forces that hold a system against others leave accelerations of their rounding. What these do within this share of the
+# time is no error: otherwise steps would be the shorter the larger all numbers are, while nothing moves.
+HELD = 1e-3
 
 
 def small_sizes(contacts: Contacts, settings: Settings, q: Array, v: Array, t: float) -> Array:
@@ -30,3 +33,17 @@ def small_sizes(contacts: Contacts, settings: Settings, q: Array, v: Array, t: f
         part[silent] = np.maximum(part[silent], as_large[silent[heavy]])
         least[heavy] = ROUNDING / share * as_large
     return np.maximum(SMALL * sizes, rounding)
+
+
+def small_sizes_of_leg(least: Array, settings: Settings, masses: Array, unconstrained: Array) -> Array:
+    """The same for a leg: and how far it may go by the rounding of the forces at its start, compared in the metric of
+    the masses. What one coordinate is held against comes to others through the constraints.
+
+    least: of the motion; unconstrained: accelerations without constraints at the start of the leg.
+    """
+    weight, forced = np.sqrt(masses), np.fmax(np.abs(unconstrained), 0.0)
+    heavy, while_held = weight > 0, HELD * float(settings.times[-1] - settings.times[0])
+    rate = np.zeros_like(weight)
+    rate[heavy] = ROUNDING * float((weight * forced)[heavy].max(initial=0.0)) / weight[heavy]
+    rounded = np.concatenate([rate * while_held**2, rate * while_held])
+    return np.maximum(least, rounded / max(share_of(settings), 1e-300))
