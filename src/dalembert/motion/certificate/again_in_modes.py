@@ -9,6 +9,7 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.errors import DalembertError
+from dalembert.graph.timed import timed_of
 from dalembert.motion.contacts.modes.contacts import Contacts
 from dalembert.motion.contacts.modes.modes import Mode
 
@@ -23,6 +24,9 @@ MOST_STEPS = 32
 # of the step: by at least this much of sixteen. Slow slipping in a plane is stiff, and while steps are too long for
 # that, two results are near each other because friction is bounded, and both wrong.
 RICHARDSON, CONVERGES = 15.0, 8.0
+# What would move by this share of what is wanted over a whole stretch rests there, where nothing depends on time: one
+# look tells that, and what rests on more feet than it needs is what elimination does not serve.
+RESTS = 1e-3
 
 
 def again_in_modes(
@@ -62,9 +66,14 @@ def again_in_modes(
         end, left, judged, lost = by_c or by_halving(advance, every, t, start, length, wanted, least)
     except DalembertError:  # at one of them a trial state without a value; which one shows below
         end, left, judged, lost = start.copy(), wanted.copy(), every < 0, every >= 0
+    lasts = lost.any() and timed_of(contacts.system) is None
     for k in np.flatnonzero(lost):
         one = slice(k, k + 1)
         try:
+            rate = alone(every[one], t[one], start[one]) if lasts else None
+            if rate is not None and (np.abs(rate) * length[k] <= RESTS * wanted[one]).all():
+                end[one], left[one], judged[one] = start[one], 0.0, True
+                continue
             end[one], left[one], judged[one], _ = by_halving(
                 partial(runge_kutta, alone), every[one], t[one], start[one], length[one], wanted[one], least[one]
             )

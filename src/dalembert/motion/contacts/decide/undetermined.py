@@ -14,6 +14,7 @@ from itertools import islice, product
 import numpy as np
 
 from dalembert.arrays import Array
+from dalembert.graph.timed import timed_of
 from dalembert.motion.contacts.decide.cone_programs import Deepest, Entries, Programme
 from dalembert.motion.contacts.decide.spare import shared_rows
 from dalembert.motion.contacts.modes.contacts import MOST_NUMBERS, Contacts, is_unchanged
@@ -73,11 +74,21 @@ def smallest_along(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array)
         at = slice(first, first + chunk)
         solved = contacts.solve_without_spare(mode, q[at], v[at], t[at])
         if solved is None:
-            solved = [_solved(contacts, mode, q[k], v[k], float(t[k])) for k in range(t.size)[at]]
+            solved = _solved_along(contacts, mode, q[at], v[at], t[at])
         for s, *here in zip(solved, q[at], v[at], t[at].tolist(), strict=True):
             if last is None or not _is_same(s, last):
                 last, found = s, _smallest(_held(contacts, mode, s, *here))
             yield found
+
+
+def _solved_along(contacts: Contacts, mode: Mode, q: Array, v: Array, t: Array) -> list[ModeSolution]:
+    """One after the other; of points in one state one, where nothing depends on time."""
+    y = np.concatenate([q, v], axis=1)
+    stays = (y[1:] == y[:-1]).all(axis=1) & (timed_of(contacts.system) is None)
+    found = [_solved(contacts, mode, q[0], v[0], float(t[0]))]
+    for k, same in enumerate(stays.tolist(), start=1):
+        found.append(found[-1] if same else _solved(contacts, mode, q[k], v[k], float(t[k])))
+    return found
 
 
 def _is_same(now: ModeSolution, before: ModeSolution) -> bool:
