@@ -53,8 +53,10 @@ def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
     if not np.isfinite(told).all():
         return float("inf")
     broken, at_rest = _broken_gaps(motion, STEPS), _at_rest(motion)
-    # Where no surface moves, the energy that was lost tells how much heat there is in all.
-    sparse = broken if at_rest and told.shape[1] == 1 else _broken_gaps(motion, SPARSE)
+    # Where no surface moves, the energy that was lost tells how much heat there is in all. What shares a load in many
+    # ways may share it otherwise between outputs.
+    told_otherwise = (at_rest and told.shape[1] == 1) or not _every_force_is_known(motion)
+    sparse = broken if told_otherwise else _broken_gaps(motion, SPARSE)
     if sparse.all() and not at_rest:
         return 0.0
     powers = heat_powers(motion, states)
@@ -98,8 +100,13 @@ def _determined(motion: Motion) -> bool:
     """Whether smooth laws that use reactions can be evaluated: redundant constraints may share a load in many ways."""
     system = motion.system
     uses = remember(_reacting, system.structure, lambda: _heat_uses_reactions(system), KEPT)
+    return not uses or _every_force_is_known(motion)
+
+
+def _every_force_is_known(motion: Motion) -> bool:
+    """Whether no constraints that act depend on each other, at the output points."""
     acting = len(motion.system.constraints) if motion.acting is None else motion.acting.sum(axis=1)
-    return not uses or bool((motion.rank == acting).all())
+    return bool((motion.rank == acting).all())
 
 
 def _heat_uses_reactions(system: System) -> bool:
