@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dalembert.errors import InconsistentConstraints, UndeterminedMotion
+from dalembert.motion.contacts.impacts import impact_on_arrays
 from dalembert.motion.contacts.impacts.blow import LAWS
 from dalembert.motion.contacts.impacts.blow_values import Blow, Meeting
 from dalembert.motion.contacts.impacts.impact_on_arrays import strike
@@ -453,3 +454,16 @@ def test_blows_in_a_narrow_groove_end():
     blows = strike(np.eye(2), np.zeros((0, 2)), walls, np.array([0.5, -1.0]), "sequence")
     assert blows[-1].after == pytest.approx([0, 0], abs=EXACT)
     assert len(blows) < 10_000
+
+
+def test_blows_in_sequence_without_an_end_are_not_told_to_go_in_sequence(monkeypatch):
+    """Where the blow together that should end them has no impulses, its own advice would be what was just done."""
+
+    def none(*_):
+        raise InconsistentConstraints('no impulses: impacts = "sequence" takes them one after the other')
+
+    monkeypatch.setattr(impact_on_arrays, "together", none)
+    walls = [meeting(name, [way, 0], e=1.0) for name, way in (("left", 1), ("right", -1))]
+    with pytest.raises(InconsistentConstraints, match=r"'left', 'right' follow each other without end") as told:
+        strike(np.eye(2), np.zeros((0, 2)), walls, np.array([1.5, 0.0]), "sequence")
+    assert "takes them" not in str(told.value)

@@ -147,3 +147,21 @@ def test_an_output_just_at_a_blow_may_be_before_it_or_behind_it():
     system = smooth().replace(initial={"x": 0, "y": 1, "x'": 0, "y'": 0})
     for times in ([0, falls], [0, falls / 2, falls, 1.5 * falls], [0, falls * (1 + 1e-15), 0.8]):
         assert system.simulate(times=times).certificate.holds
+
+
+def test_a_guide_that_rubbed_is_told_as_that():
+    """A bead on a rough oblique wire bounces off a stop."""
+    motion = da.System(
+        "bead",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints=[da.Constraint("wire", "y - x/2"), da.Constraint("stop", "x >= -1", restitution=0.6)],
+        nonideal=[da.Coulomb("wire", 0.3, point=["x", "y"])],
+        initial={"x": 0, "y": 0, "x'": -1, "y'": -0.5},
+    ).simulate(0.8, samples=9)
+    assert motion.certificate.holds, motion.certificate
+    (guide,) = motion.blows[0].guides
+    wrong = blow(guides=lambda _: (replace(guide, state="stick"),))
+    assert guide.state != "stick"
+    assert wrong(motion).certified().certificate.failures == ("impact",)

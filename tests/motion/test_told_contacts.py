@@ -109,6 +109,9 @@ def test_the_fastest_approach_strikes_first():
     motion = named.simulate(1)
     assert [blow.contacts[0].name for blow in motion.blows[:2]] == ["right", "left"]
     assert motion.certificate.holds, motion.certificate
+    assert replace(
+        motion, system=cradle(("left", "right")).replace(initial=start)
+    ).certified().certificate.failures == ("impact",)
     other = cradle("sequence").replace(initial=start)
     assert other.simulate(1).certificate.holds
     assert replace(motion, system=other).certified().certificate.failures == ("impact",)

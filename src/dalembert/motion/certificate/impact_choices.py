@@ -24,6 +24,8 @@ SAME = 1e-9
 CLOSES = 1e-8
 # What parts more slowly than this share of the velocities rests, but for rounding.
 RESTS = 1e-10
+# What approaches faster than this share of the velocities of an instant was not passed over by rounding.
+MISSED = 1e-6
 # Contacts whose impulses change each other's velocity by less than this share do not feel each other.
 FELT = 1e-9
 
@@ -50,7 +52,7 @@ def follow_choices(contacts: Contacts, blows: Sequence[Impact]) -> bool:
         return not any(_could_meet_together(contacts, several[k]) for k in chosen)
     if system.impacts == SEQUENCE:
         return all(_fastest_first(contacts, several[k]) for k in chosen)
-    return True
+    return all(_in_turn(contacts, several[k], system.impacts) for k in chosen)
 
 
 class _Meeting:
@@ -104,6 +106,27 @@ def _fastest_first(contacts: Contacts, blows: Sequence[Impact]) -> bool:
         own = speeds[meeting.names.index(blow.contacts[0].name)]
         if own < (1.0 - SAME) * speeds.max():
             return False
+    return True
+
+
+def _in_turn(contacts: Contacts, blows: Sequence[Impact], order: Sequence[str]) -> bool:
+    """Whether contacts strike in the order given, again and again, those that it does not name after these: none that
+    approaches is passed over. Where the decisions at an instant begin anew, so does the order.
+    """
+    meeting = _Meeting(contacts, blows)
+    cycle = [name for name in order if name in meeting.names]
+    cycle += sorted(set(meeting.names) - set(cycle), key=contacts.gap_numbers.__getitem__)
+    places = [meeting.names.index(name) for name in cycle]
+    fastest, turn = 0.0, 0
+    for blow in blows:
+        speeds = meeting.approach(blow.before)[places]
+        fastest = max(fastest, float(speeds.max()), float(np.abs(blow.before).max()))
+        own = cycle.index(blow.contacts[0].name)
+        passed = [k % len(cycle) for k in range(turn, turn + len(cycle))]
+        since_turn, since_start = passed[: passed.index(own)], range(own)
+        if all(any(speeds[k] > MISSED * fastest for k in over) for over in (since_turn, since_start)):
+            return False
+        turn = own + 1
     return True
 
 

@@ -19,7 +19,7 @@ from dalembert.motion.certificate.guide_laws import GuideLaws
 from dalembert.motion.certificate.impact_choices import follow_choices
 from dalembert.motion.certificate.smooth_impacts import is_smooth, smooth_residual
 from dalembert.motion.certificate.told_blows import blows_agree, is_named_right, losses_off
-from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Piece
+from dalembert.motion.contacts.impacts.blow import POISSON, SMOOTH, STICK, STRONGE, TURN, Path, Piece
 from dalembert.motion.contacts.impacts.braced import braced
 from dalembert.motion.contacts.impacts.guides import guides_at
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact, Rough
@@ -136,7 +136,8 @@ class _Checked:
         found += [-blow.left_out / self.size**2, (blow.left_out - may_be_left_out) / self.size**2]
         ends = [(self._velocities(k, blow.before), self._velocities(k, blow.after)) for k in range(len(blow.contacts))]
         fastest = max((float(np.abs(u).max()) for u, _ in ends), default=0.0)
-        if not all(is_named_right(c, *own, fastest) for c, own in zip(blow.contacts, ends, strict=True)):
+        named = all(is_named_right(c, *own, fastest) for c, own in zip(blow.contacts, ends, strict=True))
+        if not (named and all(guide.state == Path(guide.pieces, 0.0, False).state for guide in blow.guides)):
             return float("inf")
         for k in range(len(blow.contacts)):
             found += self._cone(k) + self._restitution(k)

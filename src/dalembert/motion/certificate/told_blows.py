@@ -94,7 +94,9 @@ def _events_agree(motion: Motion, contacts: Contacts) -> bool:
         if key in seen:
             return False
         seen.add(key)
-        if not any(_is_state(contacts, reach, blow, state[:n], state[n:]) for blow in after[event["t"]]):
+        own = after[event["t"]]
+        fastest = max(largest(blow.before) for blow in own)
+        if not any(_is_state(contacts, reach, blow, state[:n], state[n:], fastest=fastest) for blow in own):
             return False
     return True
 
@@ -110,14 +112,16 @@ def _reach(motion: Motion) -> Array:
     return np.asarray(np.maximum(np.maximum(places, CLOSED / SAME * places.max()), led))
 
 
-def _is_state(contacts: Contacts, reach: Array, blow: Impact, q: Array, v: Array, left_out: float = 0.0) -> bool:
+def _is_state(
+    contacts: Contacts, reach: Array, blow: Impact, q: Array, v: Array, left_out: float = 0.0, fastest: float = 0.0
+) -> bool:
     """Whether a state is the one that a blow leaves, but for the slow bounces that are left out. left_out: more energy
-    that may have been.
+    that may have been; fastest: a velocity of the instant, beside which what slow blows leave is rounding.
     """
     if (np.abs(q - blow.q) > SAME * reach).any():
         return False
     off = v - blow.after
-    if largest(off) <= SAME * max(largest(blow.before), largest(blow.after)):
+    if largest(off) <= SAME * max(largest(blow.before), largest(blow.after), fastest):
         return True
     root = mass_scale(contacts.unconstrained(blow.q, blow.before, blow.t)[0])
     size = largest(root * blow.before) + largest(root * blow.after)

@@ -108,7 +108,11 @@ class Struck:
             lately = max(lately, float(speeds.max()))
             if blows and len(blows) % MOST_UNSEEN == 0:
                 if lately > FALLING * earlier > 0.0:
-                    ends = self._of_braced(v, speeds, limit, blows[-MOST_UNSEEN:])
+                    try:
+                        ends = self._of_braced(v, speeds, limit, blows[-MOST_UNSEEN:])
+                    except InconsistentConstraints as error:
+                        # What it advises, to take them in sequence, is what has just been done.
+                        raise self._endless(len(blows)) from error
                     if ends:
                         blows += ends
                         v, earlier, lately = blows[-1].after, 0.0, 0.0
