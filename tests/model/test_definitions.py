@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import pickle
+from itertools import pairwise
 
 import pytest
 import sympy as sp
@@ -197,3 +199,18 @@ def test_circles_and_order_of_many():
     assert (list(ordered), circles) == (names, [])
     ring = {**chain, "d0": da.definitions("d2999")[0] + x}
     assert [len(circle) for circle in in_order(ring)[1]] == [3000]
+
+
+def test_definitions_too_long_to_write_out_are_told():
+    """Each is made of the one before it three times: 3^24 terms, which `classify` and others never came through."""
+    names = [f"d{k}" for k in range(25)]
+    values = {"d0": "x"} | {b: f"sin({a})*{a} + cos({a})" for a, b in pairwise(names)}
+    system = da.System("nest", coordinates="x", kinetic="x'^2/2", potential="d24", definitions=values,
+                       initial={"x": 0.3, "x'": 0})  # fmt: skip
+    with pytest.raises(ModelError, match=r"'d24' has more than 2e\+06 terms"):
+        system.classify()
+    d, slope = 0.3, 1.0
+    for _ in range(24):
+        d, slope = math.sin(d) * d + math.cos(d), d * math.cos(d) * slope
+    # Numbers need nothing written out. One rounding for each of a hundred operations.
+    assert system.at().acceleration[0] == pytest.approx(-slope, rel=1e-13)

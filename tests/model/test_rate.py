@@ -176,3 +176,13 @@ def test_a_derivative_that_is_not_taken_is_refused() -> None:
             da.rate(given)
     g = sp.Function("g")(da.t)
     assert da.rate(sp.Derivative(g, da.t)) == g.diff(da.t, 2)
+
+
+def test_sums_and_integrals_that_stand_undone_are_told():
+    """They were taken, and ended in a NameError of what evaluates expressions at random points."""
+    k = sp.Symbol("k", integer=True)
+    (x,) = da.coordinates("x")
+    for left in (sp.Sum(x**k, (k, 1, 3)), sp.Integral(x * k, (k, 0, 1)), sp.Limit(x * sp.sin(k) / k, k, 0)):
+        with pytest.raises(da.ModelError, match=r"potential: .* is not carried out"):
+            da.System("s", coordinates=[x], kinetic=x.d**2 / 2, potential=left)
+        assert da.System("s", coordinates=[x], kinetic=x.d**2 / 2, potential=left.doit()).classify()

@@ -237,3 +237,14 @@ class TestOneSided:
         found = {symbol.name: value for symbol, value in system.consistent(hold=["x"]).items()}
         assert found["x"] == 1.0
         assert found["y"] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_start_too_large_for_its_constraint_is_told_by_name(recwarn):
+    """1e200 squared is no number: warnings of NumPy came out, and a message that named neither model nor constraint."""
+    system = da.System(
+        "far", coordinates="x y", kinetic="(x'^2 + y'^2)/2", constraints={"ring": "x^2 + y^2 = 1"},
+        initial={"x": 1e200, "y": 0, "x'": 0, "y'": 1},
+    )  # fmt: skip
+    with pytest.raises(da.InconsistentState, match=r"(?s)far: .*'ring', is violated in position.*No consistent state"):
+        system.simulate(1.0)
+    assert not recwarn.list

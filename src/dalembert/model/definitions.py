@@ -11,10 +11,16 @@ from functools import cached_property
 
 import sympy as sp
 
+from dalembert.errors import ModelError
 from dalembert.model.language.contents import symbols_in
 from dalembert.model.language.estimates import Estimates, NotEstimated, at_point
 from dalembert.model.language.rates import rate
 from dalembert.model.language.symbols import Coordinate, Definition, t
+
+# Parts that an expression may have when its definitions are written out: what goes through so many, as often as reading
+# equations does, takes minutes. The height of a chain has half a million at 500 links, each made of the one before it
+# once; each made twice of the one before it reaches this in twenty steps.
+LONGEST = 2_000_000
 
 
 class Definitions:
@@ -32,6 +38,7 @@ class Definitions:
         self.values = values
         self._written: dict[Definition, sp.Expr] = {}
         self._expanded: dict[sp.Symbol, sp.Expr] = {}
+        self._sizes: dict[sp.Basic, int] = {}
 
     @cached_property
     def orders(self) -> dict[str, int]:
@@ -96,9 +103,29 @@ class Definitions:
         """The expression with its definitions written out. Those of a long chain become very long."""
         if not self.values or not _definitions_in(expression):
             return expression
-        for symbol in self.needed([expression], self._expanded):
+        needed = self.needed([expression], self._expanded)
+        for symbol in needed:
+            self._sizes[symbol] = self._size(self.written(symbol))
+        if self._size(expression) > LONGEST:
+            raise ModelError(
+                "definitions",
+                [
+                    f"written out, {self._longest(expression)} has more than {LONGEST:.0e} terms, as each is made "
+                    "several times of those before it. Motions are computed with definitions as they are; what reads "
+                    "them written out does not end"
+                ],
+            )
+        for symbol in needed:
             self._expanded[symbol] = self.written(symbol).xreplace(self._expanded)
         return expression.xreplace(self._expanded)
+
+    def _size(self, expression: sp.Expr) -> int:
+        """How many parts it has, written out; those that it is made of are counted."""
+        return sum(self._sizes[e] if isinstance(e, Definition) else 1 for e in sp.preorder_traversal(expression))
+
+    def _longest(self, expression: sp.Expr) -> str:
+        """The definition, or rate of one, in an expression that is longest."""
+        return repr(max(_definitions_in(expression), key=lambda symbol: self._sizes[symbol]).name)
 
     def certainly_holds(self, expression: sp.Expr, order: int) -> bool:
         """Whether its value, written out, is known to change with the derivatives of this order; False says nothing."""

@@ -19,6 +19,7 @@ from dalembert.model.language.symbols import Coordinate, Definition, Parameter, 
 from dalembert.model.language.vocabulary import RESERVED_FOR_CALLS
 from dalembert.model.validate.names import Names
 
+LEFT_UNDONE = (sp.Sum, sp.Product, sp.Integral, sp.Limit)
 NO_NUMBERS = tuple(type(value) for value in (sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I))
 
 
@@ -73,6 +74,9 @@ class ExpressionReader(Names):
             self.faults.append(f"{where}: a scalar expression is wanted, got {got}")
             return None
         found = contents(expression)
+        if found.has(*LEFT_UNDONE) and not expression.has(AppliedUndef):
+            self.faults.append(f"{where}: {expression} is not carried out; write what .doit() of it gives")
+            return None
         if found.has(*NO_NUMBERS):
             self.faults.append(f"{where}: the expression holds NaN, infinity or an imaginary number: {expression}")
             return None

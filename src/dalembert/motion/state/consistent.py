@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import InconsistentState, ModelError
+from dalembert.errors import InconsistentState, ModelError, UndefinedModel
 from dalembert.kernel.limits import PROJECT_ROUNDING
 from dalembert.model.language.suggest import suggest
 from dalembert.motion.state.evaluation import Evaluation
@@ -61,7 +61,11 @@ def require_consistent_state(evaluation: Evaluation, state: State) -> None:
         f"constraint {names.index(name) + 1}, '{name}', is violated in {what}: residual {value:.6g}, it must be 0"
         for name, what, value, _ in found
     ]
-    near_q, near_v, left = nearest(evaluation, q, v, t)
+    try:
+        with np.errstate(all="ignore"):
+            near_q, near_v, left = nearest(evaluation, q, v, t)
+    except UndefinedModel:  # numbers too large, or a root of what is negative close by
+        near_q, near_v, left = q, v, np.inf
     if left <= INITIAL_TOLERANCE:
         symbols = [s.name for s in (*evaluation.system.coordinates, *evaluation.system.velocities)]
         old, new = np.concatenate([q, v]), np.concatenate([near_q, near_v])

@@ -32,8 +32,9 @@ def relative_residual(value: Array, slope: Array, size: float, natural: Array | 
 
     A gradient counts with its natural length where it is shorter.
     """
-    reach = np.maximum(np.sqrt(np.einsum("ij,ij->i", slope, slope)), natural) * size
-    return np.abs(value) / np.where(reach > 0, reach, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN where the numbers are too large: nobody takes it for zero
+        reach = np.maximum(np.sqrt(np.einsum("ij,ij->i", slope, slope)), natural) * size
+        return np.abs(value) / np.where(reach > 0, reach, 1.0)
 
 
 def metric(M: Array, A: Array) -> Array:
