@@ -21,7 +21,6 @@ from dalembert.motion.state.contact_history import Held
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points, evaluate_points, forces_at
 from dalembert.motion.state.without_gradient import warnings_of_faded
-from dalembert.remember import changed
 
 if TYPE_CHECKING:
     from dalembert.motion.contacts.run.legs import Legs
@@ -136,7 +135,7 @@ class ComputedLater:
         points = self.points
         self.seconds += working_time() - started
         compiled = motion.timing.compile_s + self.waited + waited.seconds - before
-        timing = {"timing": changed(motion.timing, compile_s=compiled, forces_s=self.seconds)}
+        timing = {"timing": replace(motion.timing, compile_s=compiled, forces_s=self.seconds)}
         if isinstance(points, Forces):
             return timing | {
                 "a": points.acceleration,
@@ -191,7 +190,7 @@ class ComputedLater:
             certificate = certify(motion, self.evaluation, contacts, points if same else None)
         seconds = working_time() - started
         compiled = motion.timing.compile_s + waited.seconds - before
-        return {"certificate": certificate, "timing": changed(motion.timing, compile_s=compiled, certify_s=seconds)}
+        return {"certificate": certificate, "timing": replace(motion.timing, compile_s=compiled, certify_s=seconds)}
 
 
 def _fastest(trajectory: Trajectory, n: int) -> Array | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from dalembert.kernel.waited import working_time
 from dalembert.motion.large import size
 from dalembert.motion.prepare import KEPT, hashable_key, prepare
 from dalembert.motion.result.motion import Motion
@@ -33,9 +33,9 @@ def simulate(
         return prepare_large(system, duration, times, options, events).run(progress=progress).motion()
     if times is not None or events is not None:
         return prepare(system, duration, times, options, events).run(progress=progress).motion()
-    started = clock.perf_counter()
+    started = working_time()
     # The system made ready is kept with it: it is run again with most options.
     kept, key = system.kept, hashable_key("prepared", duration, options)
     made = partial(prepare, system, duration, None, options)
     prepared = made() if key is None else remember(kept, key, made, KEPT)
-    return prepared.run_after(clock.perf_counter() - started, progress=progress).motion()
+    return prepared.run_after(working_time() - started, progress=progress).motion()
