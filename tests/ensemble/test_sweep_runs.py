@@ -16,6 +16,7 @@ from dalembert.ensemble.members import chunk
 from dalembert.ensemble.place import processes, threads
 from dalembert.ensemble.result.ensemble import Ensemble
 from dalembert.ensemble.start import ahead, starts
+from dalembert.motion.integrate import kernel_choice, native
 from dalembert.motion.integrate.settings import tolerances
 from dalembert.motion.prepare import prepare
 
@@ -456,3 +457,23 @@ def test_tolerances_of_members_under_forces_in_time_are_their_own() -> None:
     found = system.sweep({"m": masses}, 5.0, lanes=False)
     for k, mass in enumerate(masses):
         assert float(found.final["x"][k]) == system.replace(parameters={"m": mass}).simulate(5.0)["x"][-1]
+
+
+def test_members_that_run_alone_have_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever comes first: tape and compiled code differ in their last bits, and threads take members as they come.
+    After so few steps, runs of one member after the other change from one to the other.
+    """
+    monkeypatch.delenv("DALEMBERT_KERNEL", raising=False)
+    monkeypatch.setattr(kernel_choice, "steps_worth_compiling", lambda instructions: 800)
+    monkeypatch.setattr(kernel_choice, "find_kernel", lambda *given: None)  # none was compiled before
+    kinds: list[str] = []
+
+    def choose(wanted: kernel_choice.Wanted) -> kernel_choice.Choice:
+        choice = kernel_choice.choose_kernel(wanted)
+        kinds.append(choice.kernel.kind)
+        return choice
+
+    monkeypatch.setattr(native, "choose_kernel", choose)
+    da.library.stick_slip().sweep({"k": np.linspace(0.8, 1.3, 40)}, 8.0, threads=1)
+    assert len(kinds) >= 40
+    assert len(set(kinds)) == 1

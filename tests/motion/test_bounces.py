@@ -344,3 +344,22 @@ def test_no_more_are_looked_at_at_once_than_there_is_room_for(monkeypatch):
     assert np.array_equal(whole.impact_loss, parts.impact_loss)
     assert parts.certificate.holds
     assert [event["t"] for event in whole.events] == [event["t"] for event in parts.events]
+
+
+@pytest.mark.parametrize("mass", [1e-9, 1.0, 3.0, 7.0])
+def test_a_ball_in_nanometres_bounces(mass: float) -> None:
+    """What a return to the floor leaves of a velocity of 1e10 is rounding of that, and larger than any size of its own:
+    taken for one, the blow did nothing, and the ball fell through.
+    """
+    height, e = 1e9, 0.6
+    g = G * height
+    motion = ball(e).replace(
+        parameters={"m": mass, "g": g}, initial={"y": height, "y'": 0}
+    ).simulate(1.3, samples=14)  # fmt: skip
+    time, speed = np.sqrt(2 / G), np.sqrt(2 * G)  # in heights, of the first fall
+    while time + 2 * e * speed / G < 1.3:
+        speed *= e
+        time += 2 * speed / G
+    left = 1.3 - time
+    assert motion["y"][-1] / height == pytest.approx(e * speed * left - G * left**2 / 2, abs=1e-8)
+    assert motion.certificate.holds, motion.certificate

@@ -233,3 +233,18 @@ def test_bounces_are_told_once_and_nothing_pushes_in_flight():
     multipliers = motion.multipliers.copy()
     multipliers[0, 0] = 0.05  # of a weight of ten
     assert is_refuted(replace(motion, multipliers=multipliers))
+
+
+@pytest.mark.parametrize("samples", [2, 3])
+def test_outputs_that_are_all_at_rest_say_nothing_of_how_fast_it_was(samples: int) -> None:
+    """x'' = −20 x ∓ 0.1 g from rest at 1: it stops for good long before 20 s, and every output is at rest."""
+    motion = da.System(
+        "block", coordinates="x y", kinetic="(x'^2 + y'^2)/2", potential="10*x^2 + 9.81*y", constraints={"floor": "y"},
+        nonideal=[da.Coulomb("floor", 0.1, point="x")], initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+    ).simulate(20, samples=samples)  # fmt: skip
+    # Each half period takes 2 μ g/k from the largest x, until the spring no longer moves it.
+    largest, lost = 1.0, 2 * 0.1 * 9.81 / 20
+    while largest > lost / 2:
+        largest = abs(largest - lost)
+    assert abs(motion["x"][-1]) == pytest.approx(largest, abs=1e-7)
+    assert motion.certificate.holds, motion.certificate

@@ -24,15 +24,19 @@ from dalembert.kernel.members import MembersRun, MembersWatch, integrate_members
 from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.methods.table import AUTO
 from dalembert.motion.integrate.choose import LATER
-from dalembert.motion.integrate.kernel_choice import Wanted, compiled_or_tape, steps_worth_compiling, wish
+from dalembert.motion.integrate.kernel_choice import (
+    MEMBER_STEPS,
+    Wanted,
+    compiled_or_tape,
+    steps_worth_compiling,
+    wish,
+)
 from dalembert.motion.integrate.native import AUTO_INSTRUCTIONS, EVENT_ROOM
 from dalembert.motion.integrate.pace import Pace
 from dalembert.motion.integrate.settings import Settings, method_of, share_of
 from dalembert.motion.integrate.stiffness import HIDDEN, is_stiff, step_of
 from dalembert.motion.state.evaluation import Evaluation
 
-# A motion of a sweep takes about so many steps, as far as it is known before.
-STEPS = 50
 NONE = np.zeros(0, dtype=int)
 
 
@@ -82,7 +86,7 @@ def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
         kernel = wanted.at_hand()
         if kernel is None:
             return wanted.compiled()
-        few = task.values.count * STEPS < steps_worth_compiling(kernel.instructions)
+        few = task.values.count * MEMBER_STEPS < steps_worth_compiling(kernel.instructions)
         return kernel if kernel.kind == "compiled" or wish() == "tape" or few else compiled_or_tape(kernel, wanted)
 
 

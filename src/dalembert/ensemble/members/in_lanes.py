@@ -16,12 +16,8 @@ from dalembert.kernel.lanes.kernel import LaneKernel, make_lane_kernel
 from dalembert.kernel.lanes.source import why_not_in_lanes
 from dalembert.kernel.size import KernelTooLarge, TaylorNotApplicable
 from dalembert.methods.table import AUTO
-from dalembert.motion.integrate.kernel_choice import steps_worth_compiling, wish
+from dalembert.motion.integrate.kernel_choice import MEMBER_STEPS, steps_worth_compiling, wish
 from dalembert.motion.integrate.settings import method_of
-
-# A motion of a sweep takes about so many steps, as far as it is known before.
-STEPS = 50
-
 
 # From this tolerance on series take less time than explicit methods, where a model has them.
 TIGHT_RTOL = 1e-11
@@ -81,7 +77,7 @@ def _obstacle(task: Task) -> str | None:
     obstacle = why_not_in_lanes(graph, range(count), count, method_of(task.settings))
     if obstacle is not None:
         return obstacle
-    if task.lanes is None and task.values.count * STEPS < steps_worth_compiling(graph.dynamics.n_instructions()):
+    if task.lanes is None and task.values.count * MEMBER_STEPS < steps_worth_compiling(graph.dynamics.n_instructions()):
         return "there are too few members to be worth compiling for (lanes=True)"
     return None
 

@@ -74,7 +74,8 @@ class _Way:
 
     @cached_property
     def prepared(self) -> Prepared:
-        settings: Settings = replace(self.task.settings, times=np.array([0.0, self.length]))
+        times, members = np.array([0.0, self.length]), self.task.values.count
+        settings: Settings = replace(self.task.settings, times=times, members=members)
         return made_ready(self.system, settings)
 
     def rate(self, x: Array, twin: Array, begin: float, end: float, count: int) -> float:

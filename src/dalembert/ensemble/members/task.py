@@ -167,7 +167,7 @@ class Task:
     @cached_property
     def prepared(self) -> Prepared:
         """For members that are run alone. A run that takes more steps than granted ends unfinished."""
-        return made_ready(self.system, replace(self.settings, most_steps=self.budget.steps))
+        return made_ready(self.system, replace(self.settings, most_steps=self.budget.steps, members=self.values.count))
 
     def member_system(self, block: Block, k: int) -> System:
         """With the parameters of member k of a block."""

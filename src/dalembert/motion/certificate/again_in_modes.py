@@ -24,6 +24,9 @@ MOST_STEPS = 32
 # of the step: by at least this much of sixteen. Slow slipping in a plane is stiff, and while steps are too long for
 # that, two results are near each other because friction is bounded, and both wrong.
 RICHARDSON, CONVERGES = 15.0, 8.0
+# Where friction changes with the speed or the place, two results in few steps may be near each other by chance. There
+# they have to converge as well, down to this share of what is wanted: below it differences are rounding.
+SETTLED = 1e-3
 # What would move by this share of what is wanted over a whole stretch rests there, where nothing depends on time: one
 # look tells that, and what rests on more feet than it needs is what elimination does not serve.
 RESTS = 1e-3
@@ -96,7 +99,8 @@ def by_halving(
         if steps > 1:
             apart = np.abs(y - before[rest])
             left = np.where(CONVERGES * apart <= last[rest], apart / RICHARDSON, apart)
-            done = (steps >= least[rest]) & (left <= wanted[rest]).all(axis=1)
+            converges = (CONVERGES * apart <= np.maximum(last[rest], SETTLED * wanted[rest])).all(axis=1)
+            done = (steps >= least[rest]) & (left <= wanted[rest]).all(axis=1) & (converges | (least[rest] == 0.0))
             end[rest[done]], allowed[rest[done]], judged[rest[done]] = y[done], left[done], True
             last[rest] = apart
         else:

@@ -46,6 +46,8 @@ ROUNDED = 1e-6
 INSIDE, UNEVEN = 33, 4
 # Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
 BEGINS = 1e-5
+# Where friction changes with the speed or the place, stretches are divided into so many steps at least.
+LEAST = 16
 # Slipping in a plane that ends turns ever faster: it is repeated up to this share of the piece before its end. What it
 # still has to lose is told by the acceleration before it, and by friction, which may turn round.
 ENDS, TURNED = 0.01, 2.0
@@ -107,7 +109,7 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     )
     sizes = np.concatenate([reach / root[output], fastest / root[output]], axis=1)
     own_steps = motion.timing.steps * length / span  # as many as the motion took in such a time, on the average
-    least = own_steps / 4 if contacts.coefficients_vary else np.zeros(t.size)
+    least = np.maximum(own_steps / 4, LEAST) if contacts.coefficients_vary else np.zeros(t.size)
     found, allowed, judged = again_in_modes(contacts, modes, t, start, length, 0.1 * wanted * sizes, least)
     allowed[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
     allowed += rest[:, None] * np.concatenate([ENDS * length[:, None] / root[output], 1.0 / root[output]], axis=1)

@@ -74,7 +74,7 @@ def _rest_for_an_instant(
     """Whether what changes is at rest just then."""
     numbers = {contact.name: k for k, contact in enumerate(motion.system.contacts)}
     components = contact_graph(motion.system).components
-    slow = max(SLOWER, DRIFTS * motion.rtol) * largest(motion.v)
+    slow = max(SLOWER, DRIFTS * motion.rtol) * max(largest(motion.v), _mean_speed(motion, events))
     for own, event, quiet in zip(at_changes, events, silent.tolist(), strict=True):
         if quiet and event["contact"] in numbers:
             at = components[numbers[event["contact"]]]
@@ -82,6 +82,17 @@ def _rest_for_an_instant(
             if largest(own[at]) > max(STILL * seen, slow):
                 return False
     return True
+
+
+def _mean_speed(motion: Motion, events: list[Mapping[str, Any]]) -> float:
+    """The largest between outputs and changes: these may all be at rest, however fast the motion was meanwhile."""
+    names = [coordinate.name for coordinate in motion.system.coordinates]
+    t = np.concatenate([motion.t, [event["t"] for event in events]])
+    q = np.concatenate([motion.q, [[event["state"][name] for name in names] for event in events]])
+    order = np.argsort(t, kind="stable")
+    took = np.diff(t[order])
+    apart = took > rounding_of_times(motion.t)
+    return largest(np.diff(q[order], axis=0)[apart] / took[apart, None])
 
 
 def _slide_between(

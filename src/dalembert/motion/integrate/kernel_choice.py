@@ -60,11 +60,15 @@ LOOKS = 64
 # Of a kernel with more instructions, the fewer steps, but not so few that most runs would be longer; with fewer, more.
 SHORT_STEPS, SHORT_SAMPLES, SHORT_INSTRUCTIONS, SHORT_COORDINATES, SHORT_EVENTS = 128, 2000, 4000, 16, 100
 MOST_SHORT, LEAST_INSTRUCTIONS = 5, 500
+# A motion of a sweep takes about so many steps, as far as it is known before.
+MEMBER_STEPS = 50
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a kernel is for. limit: with more instructions it is not compiled."""
+    """What a kernel is for. limit: with more instructions it is not compiled. members: so many runs are to be by one
+    kernel, chosen at the first of them; 0: each by what is expected to be done first.
+    """
 
     system: System
     graph: Graph
@@ -72,6 +76,7 @@ class Wanted:
     method: str
     completion: float
     limit: int
+    members: int = 0
 
     def compiled(self) -> Kernel:
         """A kernel for this system alone. Raises `BuildError`, `KernelTooLarge`, `TaylorNotApplicable`."""
@@ -168,6 +173,8 @@ def _choose(wanted: Wanted) -> Choice:
     if kernel.kind == "compiled" or never:
         return Choice(kernel)
     worth = steps_worth_compiling(kernel.instructions) // (WITH_CONTACTS if wanted.graph.switched else 1)
+    if wanted.members:
+        return Choice(kernel if wanted.members * MEMBER_STEPS < worth else compiled_or_tape(kernel, wanted))
     steps = worth - _steps.get(wanted.key, 0)
     if steps >= LOOKS:
         return Choice(kernel, steps, worth=worth)

@@ -286,11 +286,11 @@ def _make_setup(
     if before is not None and switched and before.serves(evaluation.graph, method, completion, limit):
         wanted = before  # of a system whose modes are data, all rows are always wanted
     else:
-        wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit)
+        wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit, settings.members)
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
     pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(M)), y0.size)
-    may_race = settings.method == AUTO and work is None and may_have_series(wanted)
+    may_race = settings.method == AUTO and not settings.members and work is None and may_have_series(wanted)
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
     events = evaluation.system.events

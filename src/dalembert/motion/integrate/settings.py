@@ -54,6 +54,7 @@ class Settings:
     max_step: float | None = None  # asked for
     pace: Pace | None = None  # how long steps may be along the time: see `integrate.ahead`
     most_steps: int = 0  # a run that would take more ends; 0: any number
+    members: int = 0  # so many runs are to give the same bits, whichever is first: one kernel, and no race; 0: one run
     bounces: Bounces | None = None  # gaps of contacts that may close and bounce on the way
 
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # what others make of them, once

@@ -207,7 +207,11 @@ def _code(ensemble: Ensemble) -> list[str]:
     ]
     if about["fixed"]:
         values += [f"    {name!r}: {float(value)!r}," for name, value in about["fixed"].items()]
-    return [*lines, *values, f"}}, {options})"]
+    asked = [("events", about["events"]), ("reduce", about["reductions"]), ("keep", about["kept"])]
+    more = [f"{option}={list(names)}" for option, names in asked if names]
+    # What they were is not all kept with an ensemble; that they were there is said.
+    note = [f"# and as they were given: {', '.join(more)}; points, repair, budget, … where they were"] if more else []
+    return [*lines, *values, f"}}, {options})", *note]
 
 
 def _values(values: np.ndarray) -> str:

@@ -182,6 +182,7 @@ typedef struct {
 
 /* In 1, 2, 4, … steps until two results agree: `by_halving` of motion/certificate/again_in_modes.py, where the
  * reasons stand. */
+#define DA_SETTLED 1e-3
 DA_READY long da_halve_stretches(const da_halved *of)
 {
     const long n = of->n, both = 2 * n, P = of->parameters;
@@ -221,7 +222,8 @@ DA_READY long da_halve_stretches(const da_halved *of)
             for (long i = 0; i < both && steps > 1; i++) {
                 const double apart = fabs(y[i] - before[at + i]);
                 const double unsure = of->converges * apart <= last[at + i] ? apart / of->richardson : apart;
-                done &= unsure <= of->wanted[at + i];
+                const double settled = da_max(last[at + i], DA_SETTLED * of->wanted[at + i]);
+                done &= unsure <= of->wanted[at + i] && (of->least[c] == 0.0 || of->converges * apart <= settled);
                 of->allowed[at + i] = unsure;
                 last[at + i] = apart;
             }

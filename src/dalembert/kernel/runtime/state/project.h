@@ -26,11 +26,11 @@ DA_COLD int da_least_change(const double *mass, const double *J, const double *r
 }
 
 /* The largest residual relative to the length of its gradient, its natural one where that is longer, times the size
-   of the state. */
+   of the state, which is `least` at least. */
 DA_COLD double da_miss(const double *r, const double *J, int count, const double *plain, const double *x,
-                       const double *other)
+                       const double *other, double least)
 {
-    double size = DA_PROJECT_LEAST_SIZE, worst = 0.0; /* as size_of in motion/state/project.py */
+    double size = least, worst = 0.0; /* as size_of in motion/state/project.py */
     for (int i = 0; i < DA_N; i++) size = da_max(size, da_max(fabs(x[i]), 1e-3 * fabs(other[i])));
     for (int j = 0; j < count; j++) {
         const double length = da_max(sqrt(da_dot(J + DA_N * j, J + DA_N * j, DA_N)), plain[j]) * size;
@@ -41,14 +41,15 @@ DA_COLD double da_miss(const double *r, const double *J, int count, const double
 }
 
 /* Newton on q (what = 0) or on q̇ (what = 1) by dense algebra. Stops at rounding, or when the residual no longer
-   falls. */
+   falls. What is left of a velocity that a blow stops is rounding of that velocity, and no size. */
 DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
 {
-    double step[DA_N], best = 1e300;
+    double step[DA_N], best = 1e300, least = DA_PROJECT_LEAST_SIZE;
     double *x = what ? v : q;
     double before[DA_N];
     for (int i = 0; i < DA_N; i++) {
         before[i] = x[i];
+        least = da_max(least, fabs(x[i]));
         step[i] = 0.0;
     }
     for (int pass = 0; pass < 12; pass++) {
@@ -60,7 +61,7 @@ DA_FN int da_return(int what, double *q, double *v, double t, da_context *ctx)
         else
             da_position(q, v, t, ctx->p, r, J);
         da_natural_lengths(ctx, natural, plain);
-        const double miss = da_miss(r, J, count, plain, x, what ? q : v);
+        const double miss = da_miss(r, J, count, plain, x, what ? q : v, least);
         if (!da_finite(miss)) return DA_UNDEFINED;
         if (!(miss < best)) {
             /* The last change did not help: rounding has been reached. */

@@ -126,7 +126,7 @@ class Contacts:
     @cached_property
     def coefficients_vary(self) -> bool:
         """Whether a coefficient of friction depends on the place, on velocities or on time."""
-        places = {*self.system.coordinates, *self.system.velocities, time}
+        places = {*self.system.coordinates, *self.system.velocities, SPEED, time}
         return any(places & contact.mu.free_symbols for contact in self.contacts)
 
     @cached_property
