@@ -159,6 +159,7 @@ def test_an_interrupted_sweep_is_resumed(monkeypatch: pytest.MonkeyPatch) -> Non
         (["pendulum", "--vary", "l=1,2", "--keep", "height"], "unknown name 'height'"),
         (["pendulum", "--vary", "l=1,2", "--on", "gpu"], "there is no on='gpu'"),
         (["pendulum", "--vary", "l=1,2", "--hold", "x"], "--hold belongs to --repair"),
+        (["pendulum", "--vary", "l=1,2", "--set", "l=3"], "--set l has no effect beside --vary l"),
         (["pendulum", "--vary", "l~lognormal(0,0.5)", "--samples", "3"], "first argument, its median, must be"),
         (["pendulun", "--vary", "l=1,2"], "Did you mean 'pendulum'"),
         ([], "which model?"),

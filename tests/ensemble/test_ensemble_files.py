@@ -36,6 +36,16 @@ def test_text_and_plain_values() -> None:
         _ = found.certificate
 
 
+@pytest.mark.parametrize(("repair", "kept"), [(True, None), (["y'"], 1.5)])
+def test_members_that_were_repaired_as_systems(repair: Any, kept: float | None) -> None:
+    found = bead().sweep({"x": [1.2], "y'": [1.5]}, 1.0, repair=repair)
+    motion = found.system_of(0).simulate(1.0, samples=2)
+    for name in ("x", "y", "x'", "y'"):
+        assert motion[name][-1] == pytest.approx(float(found.final[name].squeeze()), abs=1e-9)
+    if kept is not None:
+        assert motion["y'"][0] == kept
+
+
 def test_members_as_systems() -> None:
     found = bead().sweep({"x": [1.0, -1.0], "m": [1.0, 2.0], "l": 1.0}, 1.0)
     one = found.system_of({"x(0)": 1, "m": 0})

@@ -128,6 +128,9 @@ def _arguments(name: str, given: SweepOptions) -> dict[str, Any]:
     values = read_vary(list(given.vary), faults)
     if not given.vary:
         faults.append("nothing varies: give --vary NAME=FIRST:LAST:COUNT or --vary 'NAME~uniform(LOW,HIGH)'")
+    for option, items in (("--set", given.set_), ("--initial", given.initial)):
+        once = [left for item in items if (left := item.partition("=")[0].strip()) in values]
+        faults += [f"{option} {left} has no effect beside --vary {left}: leave one of them out" for left in once]
     reduce = {}
     for text in given.reduce:
         left, sign, right = (part.strip() for part in text.partition("="))

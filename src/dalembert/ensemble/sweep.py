@@ -251,7 +251,8 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
         "name": task.system.name, "version": __version__, "on": on, "seconds": seconds, "seed": values.seed,
         "sampler": values.sampler if values.seed is not None else None,
         "varied": [name for axis in values.axes for name in axis.columns], "fixed": dict(values.fixed),
-        "initial": sorted(values.initial), "duration": float(settings.times[-1] - settings.times[0]),
+        "initial": sorted(values.initial), "held": _names_held(task),
+        "duration": float(settings.times[-1] - settings.times[0]),
         "rtol": settings.rtol, "method": settings.method, "precision": PRECISIONS[task.single],
         "events": list(task.events),
         "reductions": {r.name: f"{r.kind} {r.of}".strip() for r in task.wanted.reductions},
@@ -268,3 +269,11 @@ def _ensemble(task: Task, gather: Gather, on: str, seconds: float) -> Ensemble:
     if task.events:
         data.variables["ended by"].attrs["meaning"] = ", ".join(f"{k} {name}" for k, name in enumerate(task.events))
     return Ensemble(data, about, model_text(task.system))
+
+
+def _names_held(task: Task) -> list[str] | None:
+    """What repaired starts keep of (q, q̇); None where starts are taken as they are."""
+    if task.repair is None:
+        return None
+    names = [symbol.name for symbol in (*task.system.coordinates, *task.system.velocities)]
+    return [name for name, moves in zip(names, task.repair, strict=True) if not moves]

@@ -133,7 +133,8 @@ class Ensemble(Result):
         fixed = self.about["fixed"]
         parameters |= {name: value for name, value in fixed.items() if name not in self.about["initial"]}
         initial |= {name: value for name, value in fixed.items() if name in self.about["initial"]}
-        return system.replace(parameters=parameters, initial=initial)
+        system, held = system.replace(parameters=parameters, initial=initial), self.about.get("held")
+        return system if held is None else system.replace(initial=system.consistent(hold=held))
 
     # -- numbers
 

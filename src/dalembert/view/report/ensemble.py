@@ -165,13 +165,12 @@ def _reproduce(ensemble: Ensemble) -> Html:
     link = document_link(ensemble.model)
     code = "\n".join(_code(ensemble))
     seconds = number(ensemble.seconds, ".3g")
+    one = f"ensemble.system_of(k).simulate({float(about['duration'])!r})"
     return fragment(
         element("h3", "How to reproduce"),
         element("p", "The model as a file: ", link, ". Then") if link else note("The model has no form as a document."),
         element("pre", element("code", code), tabindex="0") if link else None,
-        element(
-            "p", "One member with its forces and its certificate: ", element("code", "ensemble.system_of(k).simulate()")
-        ),
+        element("p", "One member with its forces and its certificate: ", element("code", one)),
         element("h3", "Timing"),
         facts(
             [
