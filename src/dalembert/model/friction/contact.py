@@ -11,7 +11,8 @@ import sympy as sp
 
 from dalembert.model.friction.frames import frames_of, inertia_of
 from dalembert.model.friction.legs import needs_legs
-from dalembert.model.friction.surface import Bearing, coordinates_in
+from dalembert.model.friction.reaction_sizes import coordinates_in
+from dalembert.model.friction.surface import Bearing
 from dalembert.model.friction.work import Work
 from dalembert.model.language.multiply_out import multiplied_out
 from dalembert.model.language.symbols import Coordinate, t

@@ -14,8 +14,9 @@ from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.definitions import Definitions
 from dalembert.model.friction.contact import SPEED
 from dalembert.model.friction.frames import Inertia
+from dalembert.model.friction.generic import Unclear
 from dalembert.model.friction.laws import Law, Sliding
-from dalembert.model.friction.surface import Unclear, surface_of
+from dalembert.model.friction.surface import surface_of
 from dalembert.model.language.functions import Unspecified
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import Coordinate, Reaction

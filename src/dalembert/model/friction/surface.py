@@ -12,8 +12,7 @@ only) the point slides with all of v_P, and w is the part of a that belongs to t
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice
@@ -23,23 +22,18 @@ import numpy as np
 import sympy as sp
 
 from dalembert.model.constraints import Constraint
-from dalembert.model.friction.frames import Frames, Inertia, frames_of, mass_of, of_one_mass
-from dalembert.model.language.multiply_out import multiplied_out
+from dalembert.model.friction.frames import Inertia, frames_of, mass_of, of_one_mass
+from dalembert.model.friction.generic import ZERO, Unclear, numbers_of, short, square
+from dalembert.model.friction.reaction_sizes import (
+    ASK,
+    coordinates_in,
+    held_angle,
+    reactions_on_body,
+    reactions_on_carrier,
+    spell_a_place,
+)
 from dalembert.model.language.rates import partial
-from dalembert.model.language.stand_ins import stood_in
 from dalembert.model.language.symbols import Coordinate, multiplier, t
-
-# A residual this small against its row is rounding: generic values are of their own size.
-ZERO = 1e-9
-# Bodies are looked for among so many coordinates of one mass at a contact.
-MOST_NEAR = 12
-# Beyond this many operations a simplification takes longer than the reader of a short formula would gain by it.
-SIMPLIFIED = 120
-ASK = 'give the sliding point by its two or three Cartesian coordinates, such as point=["x", "y"]'
-
-
-class Unclear(Exception):
-    """Why the geometry of a law cannot be told; the text completes a message of the model."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +90,7 @@ def surface_of(
         J = sp.Matrix([[sp.diff(p, q) for q in near] for p in point])
         velocity = J * sp.Matrix([q.d for q in near]) + sp.Matrix([partial(p, t) for p in point])
     gradients = [_gradient(constraint, near) for constraint in constraints]
-    numeric = _numbers(sp.Matrix([*J.tolist(), *gradients]))
+    numeric = numbers_of(sp.Matrix([*J.tolist(), *gradients]))
     rank = max(int(np.linalg.matrix_rank(values[: J.rows], tol=ZERO)) for values in numeric)
     if rank == 0:
         raise Unclear("the point does not move: it contains no coordinate")
@@ -119,24 +113,19 @@ def surface_of(
         normal = _size(columns, constraints)
     else:
         directions = [(sp.eye(J.rows).col(k), sp.S.One) for k in range(J.rows)]
-        reactions = _reactions_on_carrier(J, gradients, of_one_mass(inertia, coordinates), near)
+        reactions = reactions_on_carrier(J, gradients, of_one_mass(inertia, coordinates), near)
         if reactions is None:
-            reactions = _reactions_on_body(J, gradients, frames_of(inertia, coordinates), near)
-            doubt = _held_angle(inertia, coordinates, gradients, near)
+            reactions = reactions_on_body(J, gradients, frames_of(inertia, coordinates), near)
+            doubt = held_angle(inertia, coordinates, gradients, near)
         normal = _size(reactions, constraints)
     along: list[sp.Expr] = []
     force: list[Mapping[Coordinate, sp.Expr]] = []
     for direction, scale in directions:
-        speed, pull = _short((direction.T * velocity)[0]) / scale, (J.T * direction).applyfunc(_short) / scale
+        speed, pull = short((direction.T * velocity)[0]) / scale, (J.T * direction).applyfunc(short) / scale
         if speed != 0 or any(pull):
             along.append(speed)
             force.append(MappingProxyType({q: part for q, part in zip(near, pull, strict=True) if part != 0}))
     return Surface(normal, tuple(along), tuple(force), bearing if len(along) == 3 else None, doubt)
-
-
-def coordinates_in(expressions: Iterable[sp.Expr]) -> set[str]:
-    """The names of the coordinates that occur, themselves or by their velocities."""
-    return {s.base for each in expressions for s in each.free_symbols if isinstance(s, Coordinate)}
 
 
 def _default_point(
@@ -155,50 +144,16 @@ def _default_point(
         raise Unclear(f"what slides cannot be told: {others} may turn the body at the contact; {ASK}")
     (body,) = bodies
     accident = not mass_of(inertia, coordinates, body[0]).free_symbols
-    if len(body) == 3 and len(held) < 3 and accident and not _spell_a_place(body):
+    if len(body) == 3 and len(held) < 3 and accident and not spell_a_place(body):
         # Masses that are numbers may be equal by accident, one of them a moment of inertia.
         names = ", ".join(q.name for q in body)
         raise Unclear(f"what slides cannot be told: {names} may be a place, or a place and an angle; {ASK}")
     return body
 
 
-def _spell_a_place(body: Sequence[Coordinate]) -> bool:
-    """Whether the names are x, y and z, but for what they have in common: x1 y1 z1."""
-    return len(body) == 3 and _spell_axes(body)
-
-
-def _spell_axes(body: Sequence[Coordinate]) -> bool:
-    """Whether the names are some of x, y and z, but for what they have in common: x1 y1."""
-    names = [q.name.lower() for q in body]
-    differ = [set(letters) for letters in zip(*names, strict=False) if len(set(letters)) > 1]
-    alike = len({len(name) for name in names}) == 1 and len(differ) == 1
-    return alike and len(differ[0]) == len(names) and differ[0] <= {"x", "y", "z"}
-
-
 def _gradient(constraint: Constraint, coordinates: tuple[Coordinate, ...]) -> list[sp.Expr]:
     symbols = coordinates if constraint.level == "position" else [q.d for q in coordinates]
     return [sp.diff(constraint.expression, symbol) for symbol in symbols]
-
-
-def _numbers(matrix: sp.Matrix) -> list[np.ndarray]:
-    """A matrix at some generic states. Parameters are drawn too: the answer must not depend on their values."""
-    matrix = matrix.applyfunc(stood_in)
-    symbols = sorted(matrix.free_symbols, key=str)
-    rng = random.Random(11)
-    found: list[np.ndarray] = []
-    for _ in range(20):
-        place = {symbol: sp.Float(rng.uniform(0.2, 1.0)) for symbol in symbols}
-        try:
-            values = np.array([[complex(entry.xreplace(place).evalf()) for entry in row] for row in matrix.tolist()])
-        except (TypeError, ValueError):
-            continue
-        if np.isfinite(values).all() and not np.any(values.imag):
-            found.append(values.real.astype(float))
-        if len(found) == 3:
-            return found
-    if not found:
-        raise Unclear("the point or the constraint has no finite value at the states tried")
-    return found
 
 
 def _in_row_space(numeric: list[np.ndarray], size: int) -> bool:
@@ -235,7 +190,7 @@ def _guides(
     has_to_meet = not is_place or any(c.level == "velocity" for c in held)
     if not rows:
         return none
-    numeric = _numbers(sp.Matrix([*J.tolist(), *rows, *gradients]))
+    numeric = numbers_of(sp.Matrix([*J.tolist(), *rows, *gradients]))
     if not _in_row_space(numeric, d + len(rows)):
         return none
     for values in numeric:
@@ -258,11 +213,11 @@ def _reaction_on_point(J: sp.Matrix, gradient: Sequence[sp.Expr]) -> sp.Matrix:
     moving = [k for k in range(J.cols) if any(J[:, k])]
     for columns in islice(combinations(moving, d), 20):
         part = J.extract(list(range(d)), list(columns)).T
-        determinant = _short(part.det())
+        determinant = short(part.det())
         fixed = not any(isinstance(s, Coordinate) for s in determinant.free_symbols)
         if determinant != 0 and (fixed or len(moving) == d):
-            return (part.adjugate() * a.extract(list(columns), [0]) / determinant).applyfunc(_short)
-    return ((J * J.T).inv() * J * a).applyfunc(_short)
+            return (part.adjugate() * a.extract(list(columns), [0]) / determinant).applyfunc(short)
+    return ((J * J.T).inv() * J * a).applyfunc(short)
 
 
 def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
@@ -285,16 +240,16 @@ def _tangents(normals: list[sp.Matrix]) -> list[tuple[sp.Matrix, sp.Expr]]:
             return [(sp.eye(3).col(k), sp.S.One) for k in flat]
         if flat:
             axis = sp.eye(3).col(flat[0])
-            return [(axis, sp.S.One), (w.cross(axis).applyfunc(_short), _length(w))]
-        square = _square(w)
-        return [(square * sp.eye(3).col(k) - w * w[k], square) for k in range(3)]
-    along = w.cross(_primitive(normals[1])).applyfunc(_short)
+            return [(axis, sp.S.One), (w.cross(axis).applyfunc(short), _length(w))]
+        size = square(w)
+        return [(size * sp.eye(3).col(k) - w * w[k], size) for k in range(3)]
+    along = w.cross(_primitive(normals[1])).applyfunc(short)
     return [(along, _length(along))]
 
 
 def _are_parallel(one: sp.Matrix, other: sp.Matrix) -> bool:
     """Whether two vectors have one direction everywhere."""
-    return all(_short(one[i] * other[j] - one[j] * other[i]) == 0 for i, j in combinations(range(one.rows), 2))
+    return all(short(one[i] * other[j] - one[j] * other[i]) == 0 for i, j in combinations(range(one.rows), 2))
 
 
 def _primitive(vector: sp.Matrix) -> sp.Matrix:
@@ -302,13 +257,9 @@ def _primitive(vector: sp.Matrix) -> sp.Matrix:
     return vector / sp.gcd_list([entry.as_content_primitive()[0] for entry in vector if entry != 0])
 
 
-def _square(vector: sp.Matrix) -> sp.Expr:
-    return _short(sp.Add(*(entry**2 for entry in vector)))
-
-
 def _length(vector: sp.Matrix) -> sp.Expr:
     entries = [entry for entry in vector if entry != 0]
-    return sp.Abs(entries[0]) if len(entries) == 1 else sp.sqrt(sp.factor_terms(_square(vector)))
+    return sp.Abs(entries[0]) if len(entries) == 1 else sp.sqrt(sp.factor_terms(square(vector)))
 
 
 def _size(columns: list[sp.Matrix], constraints: tuple[Constraint, ...]) -> sp.Expr:
@@ -317,187 +268,4 @@ def _size(columns: list[sp.Matrix], constraints: tuple[Constraint, ...]) -> sp.E
     if len(columns) == 1:
         return _length(columns[0]) * forces[0]
     total = [sp.Add(*(w[k] * force for w, force in zip(columns, forces, strict=True))) for k in range(len(columns[0]))]
-    return sp.sqrt(sp.Add(*(_short(entry) ** 2 for entry in total)))
-
-
-def _reactions_on_carrier(
-    J: sp.Matrix,
-    gradients: list[list[sp.Expr]],
-    groups: tuple[tuple[Coordinate, ...], ...],
-    coordinates: tuple[Coordinate, ...],
-) -> list[sp.Matrix] | None:
-    """The gradients in the Cartesian coordinates of the body that carries the point, in whatever order they stand: two
-    or three coordinates of one mass with which the point moves one to one, along directions at right angles to each
-    other and to all reactions. None where there are none.
-
-    An angle whose moment of inertia equals the mass fits into some of them too. Names decide, such as x and y, and
-    whoever has others is asked, if it makes a difference.
-    """
-    found: dict[tuple[Coordinate, ...], list[sp.Matrix]] = {}
-    unsure: dict[tuple[Coordinate, ...], list[sp.Matrix]] = {}
-    for group in groups:
-        at = [k for k, q in enumerate(coordinates) if q in group and (any(J[:, k]) or any(row[k] for row in gradients))]
-        for body in (some for size in (2, 3) if len(at) <= MOST_NEAR for some in combinations(at, size)):
-            parts = [sp.Matrix([row[k] for k in body]) for row in gradients]
-            moved = J[:, body]
-            if all(any(part) for part in parts) and _at_right_angles(moved, parts):
-                (found if _one_to_one(moved) else unsure)[tuple(coordinates[k] for k in body)] = parts
-    # Lengths may be one only where the constraint holds.
-    found = found or unsure
-    named = {body: parts for body, parts in found.items() if _spell_axes(body)}
-    chosen = {body: p for body, p in (named or found).items() if not any(set(body) < set(other) for other in named)}
-    if not chosen:
-        return None
-    first, *others = chosen.values()
-    if any(not _same_sizes(first, other) for other in others):
-        names = " or ".join(f"({', '.join(q.name for q in body)})" for body in chosen)
-        raise Unclear(
-            f"the size of the reaction cannot be told: coordinates of equal inertia, {names}, may all be the place of "
-            f"the body that slides, and an angle may be among them; call a place x, y, z, or {ASK}"
-        )
-    return first
-
-
-def _at_right_angles(moved: sp.Matrix, parts: Sequence[sp.Matrix]) -> bool:
-    """Whether a point moves so with some coordinates along directions at right angles to each other and to these
-    reactions.
-    """
-    if any(not any(moved.row(k)) for k in range(moved.rows)):
-        return False
-    lengths = moved * moved.T
-    if any(length.is_number and not _vanishes(length - 1) for length in lengths.diagonal()):
-        return False  # nowhere one to one
-    if not all(_vanishes(lengths[i, k]) for i, k in combinations(range(lengths.rows), 2)):
-        return False
-    return all(_vanishes(entry) for part in parts for entry in moved * part)
-
-
-def _one_to_one(moved: sp.Matrix) -> bool:
-    """Whether these directions have unit length, as far as that is known: parameters may have any values."""
-    for length in (moved * moved.T).diagonal():
-        known = length.is_number or any(isinstance(symbol, Coordinate) for symbol in length.free_symbols)
-        if known and not _vanishes(length - 1):
-            return False
-    return True
-
-
-def _vanishes(expression: sp.Expr) -> bool:
-    """Whether an expression is zero, at some generic states."""
-    expression = _short(expression)
-    return expression == 0 or all(abs(values[0, 0]) < ZERO for values in _numbers(sp.Matrix([[expression]])))
-
-
-def _reactions_on_body(
-    J: sp.Matrix, gradients: list[list[sp.Expr]], frames: Frames, coordinates: tuple[Coordinate, ...]
-) -> list[sp.Matrix]:
-    """The reactions for unit multipliers, as a body feels them: the gradients in its Cartesian coordinates.
-
-    Two bodies that hold each other feel the same. Two tilts of one inertia look like the place of a body, so that the
-    body counts that the point moves with, one to one. Without Cartesian coordinates each reaction counts for itself.
-    """
-    by_coordinate = [dict(zip(coordinates, gradient, strict=True)) for gradient in gradients]
-    for crowd in frames.crowds:
-        if len({q for gradient in by_coordinate for q in crowd if gradient.get(q, 0) != 0}) > 1:
-            names = ", ".join(q.name for q in crowd)
-            raise Unclear(
-                f"the size of the reaction cannot be told: {names} have one mass and may be several bodies; "
-                "give the masses of different bodies different names"
-            )
-    felt, carriers = [], []
-    columns = {q: J.col(k) for k, q in enumerate(coordinates)}
-    for body in (*frames.bodies, *frames.crowds):
-        parts = [sp.Matrix([gradient.get(q, 0) for q in body]) for gradient in by_coordinate]
-        if all(any(part) for part in parts):
-            felt.append(parts)
-            moved = [columns[q] for q in body if q in columns]
-            if all(sp.eye(J.rows).col(k) in moved for k in range(J.rows)):
-                carriers.append(parts)
-    felt = carriers or felt
-    if felt:
-        first = felt[0]
-        if any(not _same_sizes(first, other) for other in felt[1:]):
-            names = " and ".join(f"({', '.join(q.name for q in body)})" for body in frames.bodies)
-            raise Unclear(
-                "the bodies that the constraint joins feel reactions of different size. Coordinates of equal inertia "
-                f"side by side are taken for places of bodies, here {names}; {ASK}, all three of them where some are "
-                "angles"
-            )
-        if not carriers and not any(any(columns[q]) for body in frames.bodies for q in body if q in columns):
-            _require_one_size(by_coordinate, first)
-        return first
-    sizes = [_one_size([entry for entry in gradient if entry != 0]) for gradient in gradients]
-    return [sp.Matrix([size if i == k else 0 for i in range(len(sizes))]) for k, size in enumerate(sizes)]
-
-
-def _held_angle(
-    inertia: Inertia,
-    coordinates: tuple[Coordinate, ...],
-    gradients: list[list[sp.Expr]],
-    near: tuple[Coordinate, ...],
-) -> str:
-    """Why reactions on coordinates none of which is a place of a body are no forces, where the inertia says so: m r² of
-    an angle changes with r, and the multiplier is a torque. Else empty.
-    """
-    frames = frames_of(inertia, coordinates)
-    places = {q for body in (*frames.bodies, *frames.crowds) for q in body}
-    held = [q for k, q in enumerate(near) if any(gradient[k] != 0 for gradient in gradients)]
-    for q in held if places.isdisjoint(held) else ():
-        mass = mass_of(inertia, coordinates, q)
-        if names := sorted(coordinates_in([mass])):
-            return (
-                f"the size of the reaction cannot be told: {q.name} is no length, for its inertia {mass} changes with "
-                f"{', '.join(names)}, so that the multiplier is no force; give the velocity along the normal as one "
-                f"more component of slide, or {ASK}"
-            )
-    return ""
-
-
-def _require_one_size(gradients: Sequence[Mapping[Coordinate, sp.Expr]], felt: Sequence[sp.Matrix]) -> None:
-    """Refuse reactions felt by coordinates with which the point does not move, unless they count the same one by one:
-    these may be no place, and two tilts or two slides instead.
-    """
-    try:
-        alone = [sp.Matrix([_one_size([entry for entry in gradient.values() if entry != 0])]) for gradient in gradients]
-    except Unclear:  # nor are they slides
-        return
-    if not _same_sizes(felt, alone):
-        names = ", ".join(
-            dict.fromkeys(q.name for gradient in gradients for q, entry in gradient.items() if entry != 0)
-        )
-        raise Unclear(
-            f"the size of the reaction cannot be told: the point does not move with {names}, which may be a place or "
-            f"angles of equal inertia; {ASK}"
-        )
-
-
-def _one_size(entries: list[sp.Expr]) -> sp.Expr:
-    """The size of entries that differ in sign only."""
-    if any(entry != entries[0] and sp.expand(entry + entries[0]) != 0 for entry in entries):
-        raise Unclear(f"the size of the reaction cannot be told, no coordinates in it are Cartesian; {ASK}")
-    return entries[0]
-
-
-def _same_sizes(one: Sequence[sp.Matrix], other: Sequence[sp.Matrix]) -> bool:
-    return all(sp.expand(_square(a) - _square(b)) == 0 for a, b in zip(one, other, strict=True))
-
-
-def _short(expression: sp.Expr) -> sp.Expr:
-    """The expression multiplied out, with sin² + cos² and 1 + tan² taken together."""
-    if expression.is_Atom or sp.count_ops(expression) > SIMPLIFIED:
-        return expression
-    expression = multiplied_out(expression)
-    if expression.has(sp.tan):
-        tangents = {sp.tan(angle) ** 2: 1 / sp.cos(angle) ** 2 - 1 for angle in _angles(expression, sp.tan)}
-        expression = _shorter(expression, multiplied_out(expression.xreplace(tangents)))
-    if expression.has(sp.sin):
-        sines = {sp.sin(angle) ** 2: 1 - sp.cos(angle) ** 2 for angle in _angles(expression, sp.sin)}
-        expression = _shorter(expression, multiplied_out(expression.xreplace(sines)))
-    return expression
-
-
-def _angles(expression: sp.Expr, function: type[sp.Function]) -> set[sp.Expr]:
-    return {call.args[0] for call in expression.atoms(function)}
-
-
-def _shorter(one: sp.Expr, other: sp.Expr) -> sp.Expr:
-    return other if sp.count_ops(other) < sp.count_ops(one) else one
+    return sp.sqrt(sp.Add(*(short(entry) ** 2 for entry in total)))

@@ -13,6 +13,7 @@ import numpy as np
 
 from dalembert.arrays import Array, largest
 from dalembert.mechanics.solve.mass_scale import mass_scale
+from dalembert.motion.certificate.stretches import rounding_of_times
 from dalembert.motion.contacts.impacts.blow import REVERSAL, SLIP, SMOOTH, STICK, Path
 from dalembert.motion.contacts.impacts.impact_on_arrays import OPEN
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact
@@ -29,8 +30,6 @@ CLOSED = 2e-9
 APPROACHES = 1e-6
 # Velocities of blows below this share of those of the motion are as good as their rounding.
 ROUNDED = 1e-6
-# Times that differ by less than this share are one.
-ROUNDING = 1e-12
 # Below the first share of the velocities sliding is rest, above the second it is none.
 RESTS, MOVES = 1e-13, 1e-7
 
@@ -136,7 +135,7 @@ def losses_off(motion: Motion) -> float:
     t, start = np.array([blow.t for blow in motion.blows]), float(motion.t[0])
     lost = np.array([blow.loss + blow.left_out if blow.t > start else 0.0 for blow in motion.blows])
     sums = np.concatenate([[0.0], np.cumsum(lost)])
-    near = ROUNDING * max(float(np.abs(motion.t).max()), float(motion.t[-1] - start))
+    near = rounding_of_times(motion.t)
     least = sums[t.searchsorted(motion.t - near)]
     most = sums[t.searchsorted(motion.t + near, side="right")]
     # An output just at a blow is before it or behind it, and a motion that an event ends there has not made its last.
