@@ -100,6 +100,20 @@ def test_a_full_cache_costs_only_the_build(cache, monkeypatch):
     assert list(cache.glob(".build-*")) == []
 
 
+def test_a_library_that_cannot_be_loaded_is_told(cache, monkeypatch):
+    """As where the cache and temporary files lie on a disk from which no program may run."""
+    compiler = build.find_compiler()
+    assert compiler is not None
+
+    def forbidden(file: str) -> None:
+        raise OSError(f"{file}: failed to map segment from shared object: Operation not permitted")
+
+    monkeypatch.setattr(build.ctypes, "CDLL", forbidden)
+    with pytest.raises(build.BuildError, match="cannot be loaded: .*Operation not permitted"):
+        build.build("int seven(void) { return 7; }", compiler)
+    assert list(cache.glob(".build-*")) == []
+
+
 def test_the_cache_is_kept_within_its_size(cache, monkeypatch):
     monkeypatch.setattr(build, "CACHE_BYTES", 1)
     final(pendulum())

@@ -98,6 +98,11 @@ def told(text: str) -> list[str]:
     return list(caught.value.faults)
 
 
+def test_an_energy_outside_its_table_is_told_where_it_belongs() -> None:
+    with pytest.raises(da.DocumentError, match=r"unknown entry 'lagrangian'. It belongs below \[energy\]"):
+        da.loads('name = "spring"\ncoordinates = ["x"]\nlagrangian = "x\'^2/2 - x^2/2"\n')
+
+
 def test_the_document_is_good() -> None:
     assert da.loads(GOOD).name == "block"
 

@@ -453,3 +453,41 @@ def test_a_notebook_shows_what_was_eliminated():
     assert shown.startswith(r"$$\begin{aligned}&\textbf{orbit} \\ T &=")
     assert r"\dot{\theta} &= \frac{p_{\theta}}{r^{2} m}" in shown
     assert r"p_{\theta} &= r^{2} \dot{\theta} m && \text{constant}" in shown
+
+
+def test_outputs_and_drawings_are_written_in_what_is_left():
+    """A pendulum on a rod, whose new angle may not take the name of an output; the whole motion has the same values."""
+    whole = da.System(
+        "pendulum",
+        coordinates=[x, y],
+        kinetic=m * (x.d**2 + y.d**2) / 2,
+        potential=m * g * y,
+        constraints={"rod": x**2 + y**2 - l**2},
+        parameters={m: 1, g: 9.81, l: 1},
+        initial={x: 1, y: 0, x.d: 0, y.d: 0},
+        outputs={"angle_rod": "atan2(y, x)", "fall": "y''", "pull": "2*l*multiplier(rod)"},
+        draw=[da.Rod((0, 0), (x, y)), da.Arrow((x, y), force="ideal")],
+        units={"x": "m", "t": "s", "fall": "m/s^2"},
+    )
+    reduced = whole.reduce()
+    assert set(reduced.outputs) == {"angle_rod", "fall"}  # the rod, whose pull was asked for, is gone
+    assert [type(shape) for shape in reduced.draw] == [da.Rod]
+    assert dict(reduced.units) == {"t": "s", "fall": "m/s^2"}
+    few, many = reduced.simulate(2.0, samples=9, rtol=1e-10), whole.simulate(2.0, samples=9, rtol=1e-10)
+    for name in reduced.outputs:  # 20 is their size: twice g
+        np.testing.assert_allclose(few[name], many[name], rtol=0, atol=CLOSE * 20)
+    assert reduced.reconstruct(few)["pull"] == pytest.approx(many["pull"], abs=CLOSE * 20)
+
+
+def test_outputs_of_ignored_coordinates_belong_to_the_whole():
+    whole = planet(
+        outputs={"speed": r * phi.d, "turning": phi.dd, "x": r * sp.cos(phi)},
+        draw=[da.Point((r * sp.cos(phi), r * sp.sin(phi))), da.Point((r, 0))],
+    )
+    reduced = whole.reduce()
+    assert set(reduced.outputs) == {"speed", "turning"}
+    assert len(reduced.draw) == 1
+    few, many = reduced.simulate(2.0, samples=9, rtol=1e-10), whole.simulate(2.0, samples=9, rtol=1e-10)
+    np.testing.assert_allclose(few["speed"], many["speed"], atol=CLOSE)
+    np.testing.assert_allclose(few["turning"], many["turning"], atol=CLOSE)
+    np.testing.assert_allclose(reduced.reconstruct(few)["x"], many["x"], atol=CLOSE)

@@ -148,7 +148,10 @@ def _library(
         except BuildError:
             # Some compilers do not know all of them, or not the processor they run on: the code is a little slower.
             made = compile_source(source, compiler, known, Path(workplace))
-        library = ctypes.CDLL(str(made))
+        try:
+            library = ctypes.CDLL(str(made))
+        except OSError as error:  # a place from which nothing may run, or a compiler for another machine
+            raise BuildError(f"a kernel was built in {workplace}, but cannot be loaded: {error}") from None
         with contextlib.suppress(OSError):
             os.replace(made, file)
             _trim(file.parent)

@@ -133,7 +133,7 @@ def _word(name: str) -> str:
 
 def _fresh(system: System, name: str, also: Collection[str] = ()) -> str:
     """A name that the model does not have yet."""
-    taken = {s.name for s in (*system.coordinates, *system.parameter_symbols)} | {"t", *also}
+    taken = {s.name for s in (*system.coordinates, *system.parameter_symbols)} | {"t", *system.outputs, *also}
     while name in taken:
         name += "_"
     return name

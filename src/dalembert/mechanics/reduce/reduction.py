@@ -6,7 +6,7 @@ momenta (`ignorable`, `routhian`), which may be coordinates that the first step 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,9 @@ from dalembert.mechanics.algebra.tidy import Budget, exact, tidy
 from dalembert.mechanics.reduce.ignorable import ignorable
 from dalembert.mechanics.reduce.independent import Embedding, embedding
 from dalembert.mechanics.reduce.routhian import Routhian, routhian
-from dalembert.mechanics.standard_form import diff
+from dalembert.mechanics.standard_form import diff, time_derivative
 from dalembert.model.constraints import Constraint, is_linear
+from dalembert.model.drawings.shapes import Arrow, Shape
 from dalembert.model.friction.laws import Work
 from dalembert.model.friction.legs import needs_legs
 from dalembert.model.language.symbols import Coordinate, Parameter, Reaction
@@ -85,7 +86,35 @@ def _arguments(system: System) -> dict[str, Any]:
         "description": system.description,
         "events": list(system.events),
         "impacts": system.impacts if isinstance(system.impacts, str) else list(system.impacts),
+        "outputs": dict(system.outputs),
+        "units": dict(system.units),
+        "draw": list(system.draw),
     }
+
+
+def _shown(system: System, into: Callable[[sp.Expr], sp.Expr], gone: Collection[Coordinate]) -> dict[str, Any]:
+    """Outputs and drawings in the coordinates that are left, and their units. What asks for a coordinate that is gone,
+    or for a force along coordinates, belongs to the whole system alone, whose motion `reconstruct` gives.
+    """
+    lost = {symbol for q in gone for symbol in (q, q.d, q.dd)}
+
+    def stays(expressions: Iterable[Any]) -> bool:
+        asked = {atom for e in expressions if isinstance(e, sp.Basic) for atom in e.free_symbols}
+        return not any(atom in lost or isinstance(atom, Reaction) for atom in asked)
+
+    outputs = {name: into(value) for name, value in system.outputs.items()}
+    shapes = [shape.map_expressions(lambda e: into(e) if isinstance(e, sp.Expr) else e) for shape in system.draw]
+    names = {name for q in gone for name in (q.name, q.d.name, q.dd.name)}
+    return {
+        "outputs": {name: value for name, value in outputs.items() if stays([value])},
+        "draw": [shape for shape in shapes if stays(shape.expressions()) and not _draws_a_force(shape)],
+        "units": {name: unit for name, unit in system.units.items() if name not in names},
+    }
+
+
+def _draws_a_force(shape: Shape) -> bool:
+    """Whether it shows a force that a motion has along some coordinates, which may be gone."""
+    return isinstance(shape, Arrow) and shape.force is not None and shape.vector is None
 
 
 # -- position constraints
@@ -126,6 +155,7 @@ def _embed(system: System, found: Embedding, budget: Budget) -> dict[str, Any]:
         "constraints": constraints,
         "nonideal": works,
         "events": events,
+        **_shown(system, lambda e: found.into(e, budget), [q for q in found.places if q not in found.coordinates]),
     }
 
 
@@ -183,6 +213,7 @@ def _ignore(system: System, found: Routhian, budget: Budget) -> dict[str, Any]:
 
     parts = _arguments(system)
     left = tuple(q for q in system.coordinates if q not in found.ignored)
+    second = {q.dd: time_derivative(found.rates[q.d], left) for q in found.ignored}
     works = [
         Work(
             {q: into(f) for q, f in law.work.items() if q in left},
@@ -201,6 +232,7 @@ def _ignore(system: System, found: Routhian, budget: Budget) -> dict[str, Any]:
         "constraints": constraints,
         "nonideal": works,
         "events": [replace(event, expression=into(event.expression)) for event in system.events],
+        **_shown(system, lambda e: into(e.xreplace(second)), found.ignored),
     }
 
 

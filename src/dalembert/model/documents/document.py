@@ -143,7 +143,9 @@ def _shape_faults(data: Mapping[str, Any]) -> list[str]:
     known = [*PLAIN, *TABLES, *LISTS]
     for key, value in data.items():
         if key not in known:
-            faults.append(f"unknown entry {key!r}.{suggest(key, known)}")
+            table = next((name for name, entries in TABLES.items() if key in (entries or ())), None)
+            hint = suggest(key, known) if table is None else f" It belongs below [{table}]."
+            faults.append(f"unknown entry {key!r}.{hint}")
         elif key in TABLES:
             allowed = TABLES[key]
             if not isinstance(value, Mapping):
