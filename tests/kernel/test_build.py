@@ -109,7 +109,7 @@ def test_a_library_that_cannot_be_loaded_is_told(cache, monkeypatch):
         raise OSError(f"{file}: failed to map segment from shared object: Operation not permitted")
 
     monkeypatch.setattr(build.ctypes, "CDLL", forbidden)
-    with pytest.raises(build.BuildError, match="cannot be loaded: .*Operation not permitted"):
+    with pytest.raises(build.BuildError, match=r"cannot be loaded: .*Operation not permitted"):
         build.build("int seven(void) { return 7; }", compiler)
     assert list(cache.glob(".build-*")) == []
 
