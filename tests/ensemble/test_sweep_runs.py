@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 from swept_systems import bead, spring, thrown_ball
 
@@ -216,6 +217,34 @@ def test_redundant_constraints_run_at_once() -> None:
     found = twice.sweep({"y'": [0.5, 1.0, 2.0]}, 1.0)
     np.testing.assert_allclose(found.final["x"], np.cos([0.5, 1.0, 2.0]), rtol=1e-8)
     assert found.run_alone == 0
+
+
+def test_singular_mass_matrices_run_at_once() -> None:
+    """Bodies turned by quaternions, of sizes so different that they need several kernels: Euler's equations by SciPy,
+    and the bits of single motions.
+    """
+    body, sizes = da.library.quaternion_body(), np.array([1e-3, 1.0, 1.2, 1e4])
+    kinds = {name: value * sizes for name, value in (("I1", 1.0), ("I2", 2.0), ("I3", 3.5))}
+    found = body.sweep(kinds, 2.0, together=True, rtol=1e-9)
+    assert found.run_alone == 0
+
+    def euler(t: float, w: np.ndarray) -> list[float]:
+        return [(2 - 3.5) * w[1] * w[2], (3.5 - 1) * w[2] * w[0] / 2, (1 - 2) * w[0] * w[1] / 3.5]
+
+    w = solve_ivp(euler, (0, 2), [0.8, 0.3, 1.2], rtol=1e-11, atol=1e-13).y[:, -1]
+    e0, e1, e2, e3 = (found.final[f"e{k}"] for k in range(4))
+    d0, d1, d2, d3 = (found.final[f"e{k}'"] for k in range(4))
+    rates = 2 * np.array(
+        [
+            e0 * d1 - e1 * d0 - e2 * d3 + e3 * d2,
+            e0 * d2 + e1 * d3 - e2 * d0 - e3 * d1,
+            e0 * d3 - e1 * d2 + e2 * d1 - e3 * d0,
+        ]
+    )
+    # The motion has no size; some ten steps of errors of rtol each.
+    np.testing.assert_allclose(rates, np.tile(w[:, None], sizes.size), atol=1e-7)
+    alone = body.replace(parameters={name: values[3] for name, values in kinds.items()}).simulate(2.0, rtol=1e-9)
+    assert float(found.final["e1"][3]) == alone.final["e1"]
 
 
 def test_kinks_run_at_once() -> None:

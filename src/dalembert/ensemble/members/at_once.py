@@ -48,11 +48,13 @@ def run_at_once(
     a: Array,
     outcome: Outcome,
     control: Control,
+    completion: float = 0.0,
 ) -> np.ndarray:
     """Integrate the members `at` (places in the block) into the outcome. rows: of constraints that are independent at
-    their starts, a (members, n): the accelerations there. Returns the places of those that must be run alone.
+    their starts, completion: κ where M is singular there, a (members, n): the accelerations. Returns the places of
+    those that must be run alone.
     """
-    runs = Runs(task, block.at(at), a, rows)
+    runs = Runs(task, block.at(at), a, rows, completion)
     pending, alone = np.arange(at.size), [NONE]
     for look in _looks(task.settings):
         watched = runs.integrate(pending, look, control)
@@ -77,12 +79,12 @@ def _looks(settings: Settings) -> tuple[int, ...]:
     return (STIFF_LOOK, *later, -STIFF_LOOK, 0)
 
 
-def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
+def kernel_of(task: Task, rows: tuple[int, ...], completion: float = 0.0) -> Kernel:
     """The kernel for an independent set of constraints: compiled, unless few members are to be run."""
     evaluation = task.switched[0]
     limit = MOST_INSTRUCTIONS if task.settings.backend == "native" else AUTO_INSTRUCTIONS
     with task.lock:
-        wanted = Wanted(evaluation.system, evaluation.graph, list(rows), method_of(task.settings), 0.0, limit)
+        wanted = Wanted(evaluation.system, evaluation.graph, list(rows), method_of(task.settings), completion, limit)
         kernel = wanted.at_hand()
         if kernel is None:
             return wanted.compiled()
@@ -93,8 +95,8 @@ def kernel_of(task: Task, rows: tuple[int, ...]) -> Kernel:
 class Runs:
     """The members of one call, ready."""
 
-    def __init__(self, task: Task, block: Block, a: Array, rows: tuple[int, ...]) -> None:
-        self.task, self.block, self.rows = task, block, rows
+    def __init__(self, task: Task, block: Block, a: Array, rows: tuple[int, ...], completion: float = 0.0) -> None:
+        self.task, self.block, self.rows, self.completion = task, block, rows, completion
         settings = task.settings
         self.evaluation, self.kinks = task.switched
         ahead = task.ahead(block)
@@ -113,7 +115,7 @@ class Runs:
     @cached_property
     def kernel(self) -> Kernel:
         """What runs one member after the other: where members run in lanes, it may never be needed."""
-        return kernel_of(self.task, self.rows)
+        return kernel_of(self.task, self.rows, self.completion)
 
     def integrate(self, at: np.ndarray, look: int, control: Control) -> tuple[MembersRun, np.ndarray]:
         """The members at these places; and how many steps each was granted at the end: 1 where it was stopped."""
@@ -121,7 +123,7 @@ class Runs:
         settings, paces = self.task.settings, self._paces(at, look)
         left, from_zero = settings.passages_left(requested), settings.from_zero(requested)
         times = self.times if self.times.ndim == 1 else self.times[at]
-        lanes = lanes_of(self.task, self.rows)
+        lanes = None if self.completion else lanes_of(self.task, self.rows)  # they complete nothing
         if lanes is None:
             return self._call(self.kernel, _of(self.y0, at), at, times, paces, left, from_zero, control)
         run, stop = self._call(lanes, _of(self.y0, at), at, times, paces, left, from_zero, control)

@@ -70,18 +70,18 @@ def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str,
     else:
         lanes = lanes_of(task, tuple(range(len(task.system.constraints))))
         block, starts, pending = start_members(task, block, outcome, lanes)
-        for number, (rows, at) in enumerate(_groups(starts)):
+        for number, (rows, completion, at) in enumerate(_groups(starts)):
             if number >= MOST_KERNELS:
                 pending = np.concatenate([pending, at])
                 continue
             a = starts.acceleration if at.size == block.count else starts.acceleration[at]
             try:
-                left = run_at_once(task, block, at, rows, a, outcome, control)
+                left = run_at_once(task, block, at, rows, a, outcome, control, completion)
                 if task.lyapunov:
                     ran = np.setdiff1d(at[outcome.status[at] <= Status.ENDED], left)
                     if ran.size:
                         a = starts.acceleration[ran]
-                        exponent[ran] = exponents(task, block, ran, rows, a, outcome, control)
+                        exponent[ran] = exponents(task, block, ran, rows, a, outcome, control, completion)
             except (BuildError, KernelTooLarge, TaylorNotApplicable):
                 left = at
             pending = np.concatenate([pending, left])
@@ -150,19 +150,26 @@ def _nearest(task: Task, block: Block, k: int) -> tuple[Array, Array, float]:
     return nearest_allowed(system, *at) if found is None else found
 
 
-def _groups(starts: Starts) -> list[tuple[tuple[int, ...], np.ndarray]]:
-    """Plain members by the constraints that are independent at their starts: each group has its kernel."""
+def _groups(starts: Starts) -> list[tuple[tuple[int, ...], float, np.ndarray]]:
+    """Plain members by the constraints that are independent at their starts, and by what completes a singular mass
+    matrix: each group has its kernel.
+    """
+    every = tuple(range(starts.kept.shape[1]))
     if starts.regular:
-        return [(tuple(range(starts.kept.shape[1])), np.arange(len(starts.plain)))]
+        return [(every, 0.0, np.arange(len(starts.plain)))]
     at = np.flatnonzero(starts.plain)
     if not at.size:
         return []
-    if starts.kept[at].all():
-        return [(tuple(range(starts.kept.shape[1])), at)]
-    patterns, which = np.unique(starts.kept[at], axis=0, return_inverse=True)
+    completion = np.zeros(len(starts.plain)) if starts.completion is None else starts.completion
+    if starts.kept[at].all() and not completion[at].any():
+        return [(every, 0.0, at)]
+    kinds = np.column_stack([starts.kept[at], completion[at]])
+    patterns, which = np.unique(kinds, axis=0, return_inverse=True)
     which = which.ravel()
-    found = [(tuple(np.flatnonzero(row).tolist()), at[which == k]) for k, row in enumerate(patterns)]
-    return sorted(found, key=lambda group: -group[1].size)
+    found = [
+        (tuple(np.flatnonzero(row[:-1]).tolist()), float(row[-1]), at[which == k]) for k, row in enumerate(patterns)
+    ]
+    return sorted(found, key=lambda group: -group[2].size)
 
 
 def _arrays(task: Task, block: Block, outcome: Outcome, exponent: Array) -> dict[str, Array]:

@@ -34,10 +34,17 @@ def length(x: Array) -> Array:
 
 
 def exponents(
-    task: Task, block: Block, at: np.ndarray, rows: tuple[int, ...], a: Array, outcome: Outcome, control: Control
+    task: Task,
+    block: Block,
+    at: np.ndarray,
+    rows: tuple[int, ...],
+    a: Array,
+    outcome: Outcome,
+    control: Control,
+    completion: float = 0.0,
 ) -> Array:
     """(members,) of those `at` these places, which have come to their ends; NaN where the twin does not come so far."""
-    runs = Runs(task, block.at(at), a, rows)
+    runs = Runs(task, block.at(at), a, rows, completion)
     n, count = task.n, at.size
     pieces = int(np.clip(outcome.steps[at].max() // STEPS, LEAST, MOST))
     begin, span = block.t[at], outcome.t[at] - block.t[at]

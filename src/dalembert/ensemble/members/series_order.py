@@ -36,7 +36,7 @@ def _best(task: Task, kernel: LaneKernel, to_try: Callable[[Block, Array], Tried
         return 0
     block = task.blocks.of(np.linspace(0, count - 1, TRIED).astype(int))
     starts = find_starts(task.start_look, task.together, block, kernel)
-    good = np.flatnonzero(starts.plain & starts.kept.all(axis=1))
+    good = np.flatnonzero(starts.fit_one_kernel)
     if not good.size:
         return 0
     tried, prices = to_try(block.at(good), starts.acceleration[good]), {}

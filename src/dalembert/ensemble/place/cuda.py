@@ -224,7 +224,7 @@ def _plain_members(task: Task, block: Block) -> tuple[Block, np.ndarray]:
         outcome = Outcome(some.count, 2, 2 * task.n + 3, len(task.events), False)
         some, starts, _ = start_members(task, some, outcome)
         parts.append(some)
-        plain.append(starts.plain & starts.kept.all(axis=1))
+        plain.append(starts.fit_one_kernel)
     whole = Block(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("q", "v", "t", "p")))
     return whole, np.concatenate(plain)
 

@@ -1,4 +1,4 @@
-"""Whether members can start: on the constraints, with a regular mass matrix, all of them looked at together.
+"""Whether members can start: on the constraints, with accelerations, all of them looked at together.
 
 A member is plain where nothing about its start needs a closer look: it satisfies its constraints, these have gradients
 and agree, and forces and energy have values. Others are looked at one by one, by what `prepare` does for any motion.
@@ -20,6 +20,7 @@ from dalembert.kernel.ready.member_starts import OPEN, PLAIN, Limits, StartLook,
 from dalembert.kernel.ready.solve import solve_points
 from dalembert.kernel.ready.together import Together
 from dalembert.mechanics.solve.fundamental import CONSISTENCY_TOLERANCE, UndeterminedDirection
+from dalembert.motion.integrate.completion import completions
 from dalembert.motion.integrate.settings import ROUNDING, Settings, share_of, tolerances
 from dalembert.motion.state.consistent import INITIAL_TOLERANCE
 from dalembert.motion.state.without_gradient import BESIDE, SMALL
@@ -34,7 +35,8 @@ class Starts:
 
     plain (K,): nothing needs a closer look. missed (K, R): by how much each position and velocity constraint is
     violated, relative to the size of the state; residual: the violation itself. kept (K, m): an independent set of
-    constraints. acceleration (K, n), of plain members. regular: all members are plain, and all their constraints
+    constraints. acceleration (K, n), of plain members. completion (K,): κ of those with a singular mass matrix, else 0;
+    None where there is none. regular: all members are plain, and all their constraints
     independent; what is missed may not be known then.
     """
 
@@ -44,6 +46,13 @@ class Starts:
     residual: Array
     kept: np.ndarray
     acceleration: Array
+    completion: Array | None = None
+
+    @property
+    def fit_one_kernel(self) -> np.ndarray:
+        """(K,) Plain members of which all constraints are independent and no mass matrix is singular."""
+        found = self.plain & self.kept.all(axis=1)
+        return np.asarray(found if self.completion is None else found & (self.completion == 0.0))
 
     @property
     def inconsistent(self) -> np.ndarray:
@@ -74,23 +83,28 @@ def find_starts(look: StartLook, together: Together, block: Block, lanes: LaneKe
         plain, kept = seen.state.view(bool), ~seen.dependent  # PLAIN is 1
         return Starts(True, plain, seen.missed, seen.residual, kept, seen.acceleration)
     plain, kept = seen.state == PLAIN, ~seen.dependent
-    at = np.flatnonzero(seen.state == OPEN)
+    at, completion = np.flatnonzero(seen.state == OPEN), np.zeros(block.count)
     if at.size:
-        plain[at], kept[at], seen.acceleration[at] = _solve(together, block.at(at))
-    return Starts(False, plain, seen.missed, seen.residual, kept, seen.acceleration)
+        plain[at], kept[at], seen.acceleration[at], completion[at] = _solve(together, block.at(at))
+    return Starts(False, plain, seen.missed, seen.residual, kept, seen.acceleration, completion)
 
 
-def _solve(together: Together, block: Block) -> tuple[np.ndarray, np.ndarray, Array]:
-    """By sparse algebra or singular values: which members are plain, an independent set of constraints, q̈."""
+def _solve(together: Together, block: Block) -> tuple[np.ndarray, np.ndarray, Array, Array]:
+    """By sparse algebra or singular values: which members are plain, an independent set of constraints, q̈, κ."""
     many, count, n, m = together.members, block.count, together.n, together.m
     M, Q, A, b, C, *_ = many.parts(count, many.block(count, (block.q, block.v, block.t, block.p))[0])
     try:
         found = solve_points(M.reshape(count, n, n), Q, A.reshape(count, m, n), b, C, together.pattern)
     except UndeterminedDirection:  # of one of them at least
-        return np.zeros(count, dtype=bool), np.ones((count, m), dtype=bool), np.full((count, n), np.nan)
-    regular = ~np.isnan(found.unconstrained[:, 0])  # it has no value where M is singular
-    regular &= ~(found.residual > CONSISTENCY_TOLERANCE).any(axis=1)
-    return regular, ~found.dependent, found.acceleration
+        return (
+            np.zeros(count, dtype=bool),
+            np.ones((count, m), dtype=bool),
+            np.full((count, n), np.nan),
+            np.zeros(count),
+        )
+    plain = np.asarray(np.isfinite(found.acceleration).all(axis=1))
+    plain &= ~(found.residual > CONSISTENCY_TOLERANCE).any(axis=1)
+    return plain, ~found.dependent, found.acceleration, completions(found)
 
 
 def member_tolerances(settings: Settings, q: Array, v: Array, a: Array, rates: Array | None) -> Array:

@@ -21,6 +21,7 @@ from dalembert.kernel.size import MOST_INSTRUCTIONS
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import AUTO, METHODS, SERIES
 from dalembert.motion.integrate.again import lay_out
+from dalembert.motion.integrate.completion import completions
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.kernel_choice import (
     SERIES_SHARE,
@@ -275,10 +276,7 @@ def _make_setup(
         rows = [int(k) for k in np.flatnonzero(~solution.dependent | vanishing)]
     elif switched and not _is_worth_writing_out(evaluation.graph):
         rows = []
-    M, A = solution.M, solution.A
-    digits = ".0e" if switched else ".2g"  # modes differ in A: the fewer digits, the fewer kernels
-    regular = not np.isnan(solution.unconstrained).any()  # it has no value where M is singular
-    completion = 0.0 if regular else float(f"{np.trace(M) / max(float(np.sum(A * A)), 1e-300):{digits}}")
+    completion = float(completions(solution)) if np.isnan(solution.unconstrained).any() else 0.0
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
     atol, share = tolerances(settings, q, v, solution.acceleration), share_of(settings)
@@ -289,7 +287,7 @@ def _make_setup(
         wanted = Wanted(evaluation.system, evaluation.graph, rows, method, completion, limit, settings.members)
     none = np.empty(0)
     starts, bounds = (none, none) if settings.pace is None else (settings.pace.starts, settings.pace.bounds)
-    pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(M)), y0.size)
+    pace = PaceArgument(starts, bounds, share, look, np.abs(np.diagonal(solution.M)), y0.size)
     may_race = settings.method == AUTO and not settings.members and work is None and may_have_series(wanted)
     # At the start the evaluation has found the branches of least Gauss function; the kernel follows them.
     branch = evaluation.branch_accelerations(solution) if evaluation.graph.nonlinear else None
