@@ -88,6 +88,11 @@ def test_faults(name, expression, message):
         pendulum().replace(outputs=["y"])
 
 
+def test_an_output_that_names_another_is_told_of_definitions():
+    with pytest.raises(da.ModelError, match=r"output 'b': unknown name 'a'.* write it under definitions"):
+        pendulum(a="2*x", b="a + 1")
+
+
 def test_no_output_hides_what_a_motion_has_by_itself():
     """Every name that a motion knows is refused: columns, and the energies and momenta that it computes when asked."""
     motion = pendulum().simulate(0.1, samples=3)

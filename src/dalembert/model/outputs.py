@@ -50,6 +50,8 @@ def read_outputs(
             if name in defined and expression != defined[name]:
                 faults.append(f"{where}: {name} is a definition or its rate, and this is another value; choose another")
             found[name] = expression
+        elif any(f"unknown name {other!r}" in faults[-1] for other in given):
+            faults[-1] += " An output cannot be used by another: write it under definitions, which outputs may name."
     return found
 
 
