@@ -40,6 +40,15 @@ def body(code: Code, contribution: Contribution | None) -> list[Line]:
     return list(_back(*code[1:]))
 
 
+def length_of(code: Code, contribution: Contribution | None) -> int:
+    """About how many lines `body` gives, without making them."""
+    if contribution is not None:
+        return int(contribution.function.n_instructions())
+    if code[0] == "replace":
+        return len(code[2]) + len(code[1][0])
+    return (code[1] + 1) * (code[1] + 4) // 2 if code[0] == "solve" else 1
+
+
 def _contribution(made: Contribution, news: Sequence[bool]) -> Iterator[Line]:
     function = made.function
     starts = [0]

@@ -54,7 +54,7 @@ def run_large(
         integrate_s=working_time() - derived,
         steps=trajectory.steps,
         evaluations=trajectory.evaluations,
-        kernel="compiled",
+        kernel=at.model.kernel,
     )
     return LargeRun(at, trajectory, settings, trajectory.warnings, timing)
 
