@@ -240,8 +240,10 @@ def acceleration_of_bodies(q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 @cache
-def trailers(count: int) -> da.System:
-    """A car with so many trailers: axles as definitions, none of which slides sideways."""
+def trailers(count: int, turned: int = -1) -> da.System:
+    """A car with so many trailers: axles as definitions, none of which slides sideways. turned: an axle that lies along
+    its trailer.
+    """
     x, y = da.coordinates("x y")
     h = da.coordinates(" ".join(f"h{k}" for k in range(count + 1)))
     d = da.definitions(" ".join(f"x{k} y{k}" for k in range(1, count + 1)))
@@ -254,7 +256,8 @@ def trailers(count: int) -> da.System:
             definitions[here[0]], definitions[here[1]] = at[0] - l * sp.cos(heading), at[1] - l * sp.sin(heading)
             at = here
         kinetic.append(m * (at[0].d ** 2 + at[1].d ** 2) / 2 + J * heading.d**2 / 2)
-        constraints[f"axle {k}"] = sp.cos(heading) * at[1].d - sp.sin(heading) * at[0].d
+        along, across = (at[0].d, at[1].d) if k != turned else (-at[1].d, at[0].d)
+        constraints[f"axle {k}"] = sp.cos(heading) * across - sp.sin(heading) * along
     initial = dict.fromkeys((x, y, *h), 0) | dict.fromkeys((q.d for q in (x, y, *h)), 0) | {x.d: 1, h[0].d: 0.5}
     return da.System(
         "car with trailers",

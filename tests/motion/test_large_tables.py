@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import sympy as sp
 from dependent_systems import held_net
 from large_systems import chain, net, rods, trailers, tree
 from scipy.integrate import solve_ivp
 
 import dalembert as da
-from dalembert.graph.structure.eliminate import condensed_of
+from dalembert.graph.structure.eliminate import TooWide, condensed_of, solution_of
 from dalembert.graph.structure.equations import ACCELERATIONS, equations_of
 from dalembert.graph.structure.read import structured_of
 from dalembert.kernel import build as building
@@ -32,10 +33,10 @@ def by(kernel: str, system: da.System, monkeypatch: pytest.MonkeyPatch, end: flo
     return system.simulate(end, samples=6, rtol=1e-9)
 
 
-SYSTEMS = [chain(6, force=True), rods(5), tree(7), net(3), held_net(3), trailers(4)]
+SYSTEMS = [chain(6, force=True), rods(5), tree(7), net(3), held_net(3), trailers(4), trailers(16)]
 
 
-@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: f"{system.name}-{len(system.coordinates)}")
 def test_tables_and_loops_do_the_same(system: da.System, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled, tape = by("compiled", system, monkeypatch), by("tape", system, monkeypatch)
     assert (compiled.timing.kernel, tape.timing.kernel) == ("compiled", "tape")
@@ -87,7 +88,7 @@ def test_trailers_follow_the_car() -> None:
     """The heading of each turns by what is across it of the speed of the axle before it, integrated by SciPy along the
     way of the car that was found.
     """
-    count = 12
+    count = 20
     motion = trailers(count).simulate(4.0, samples=41, rtol=1e-9)
     assert motion.certificate.holds
     l = 0.8
@@ -106,3 +107,36 @@ def test_trailers_follow_the_car() -> None:
     np.testing.assert_allclose(
         [motion[f"h{k}"][-1] for k in range(1, count + 1)], found, atol=1e-6
     )  # of the polynomials
+
+
+def test_steps_of_trailers_grow_as_their_number() -> None:
+    """Each axle is left out with the heading of its trailer. With the place of the car, each would stand beside all."""
+    found = []
+    for count in (20, 40):
+        structured = structured_of(trailers(count))
+        assert structured is not None
+        with pytest.raises(TooWide):
+            solution_of(equations_of(structured, ACCELERATIONS), structured.coordinates)
+        equations = equations_of(structured, ACCELERATIONS)
+        made = solution_of(equations, structured.coordinates, early=True)
+        assert made.early.sum() == count - 1  # the first one goes with the car
+        found.append(made.program.steps.arrays().places.size)
+    assert found[1] < 2.1 * found[0]
+
+
+def test_an_axle_along_its_trailer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turning that trailer does nothing for its constraint, which cannot go with it, at any time: multipliers are then
+    solved for by themselves. A torque turns that trailer about the hitch, which rests.
+    """
+    system = trailers(16, turned=3)
+    rest = dict.fromkeys((q.d for q in system.coordinates), 0)
+    system = system.replace(initial=dict(system.initial) | rest, forces={"h3": sp.Rational(1, 5)})
+    large = system.simulate(0.5, samples=6, rtol=1e-9)
+    monkeypatch.setattr(size, "LARGE", 1000)
+    small = system.simulate(0.5, samples=6, rtol=1e-9)
+    assert large.certificate.holds
+    assert np.abs(large.v).max() > 0.1
+    for name in ("q", "v", "ideal"):
+        one, other = getattr(large, name), getattr(small, name)
+        # Two integrations at rtol 1e-9.
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-7 * max(np.abs(other).max(), 1.0), err_msg=name)

@@ -77,7 +77,7 @@ class Way(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("plain_w", "condensed_w")),
         *((name, ctypes.c_long) for name in ("plain_unknowns", "condensed_unknowns")),
         *((name, ctypes.c_void_p) for name in ("pivots", "rows", "cleared")),
-        *((name, ctypes.c_long) for name in ("pivot_count", "cleared_count")),
+        *((name, ctypes.c_long) for name in ("pivot_count", "watched_count", "cleared_count")),
         *((name, ctypes.c_void_p) for name in ("multipliers", "natural", "missed")),
         ("apart", ctypes.c_long),
     )

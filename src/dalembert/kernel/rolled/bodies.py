@@ -35,6 +35,10 @@ def body(code: Code, contribution: Contribution | None) -> list[Line]:
         return [Line(0, "0.0")]
     if kind == "copy":
         return [Line(1, "@0")]
+    if kind == "gauge":
+        return [
+            Line(2 * code[1] + 1, " - ".join(["@0", *(f"@{k} * @{k} / @{k + code[1]}" for k in range(1, code[1] + 1))]))
+        ]
     if kind == "solve":
         return list(_solve(*code[1:]))
     return list(_back(*code[1:]))

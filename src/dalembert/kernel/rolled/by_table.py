@@ -20,7 +20,7 @@ from dalembert.graph.structure.steps import Program
 from dalembert.kernel.emit.operations import BINARY, UNARY, no_form
 from dalembert.kernel.rolled.bodies import PLACED, Line
 
-KINDS = {"solve": 0, "back": 1, "replace": 2, "follow": 3, "clear": 4, "copy": 5}
+KINDS = {"solve": 0, "back": 1, "replace": 2, "follow": 3, "clear": 4, "copy": 5, "gauge": 6}
 CONTRIBUTE = len(KINDS)
 # DA_ROW_… of c/table_run.h.
 NUMBER, OPERAND, WRITE, ADD = (max(*BINARY, *UNARY) + 1 + k for k in range(4))
@@ -119,6 +119,11 @@ def _copy(row: Row) -> None:
     row.at([0, 1])
 
 
+def _gauge(row: Row, degree: int) -> None:
+    row.put(degree)
+    row.at(range(2 * degree + 2))
+
+
 _FILL: dict[str, Callable[..., None]] = {
     "solve": _solve,
     "back": _back,
@@ -126,6 +131,7 @@ _FILL: dict[str, Callable[..., None]] = {
     "follow": _follow,
     "clear": _clear,
     "copy": _copy,
+    "gauge": _gauge,
 }
 
 

@@ -134,7 +134,7 @@ def _make(system: System) -> LargeModel | None:
     if len(structured.constraints) > structured.coordinates:
         wanted = []  # they depend on each other everywhere: what solves independent ones would never be used
     try:
-        solutions = {name: solution_of(equations_of(structured, name), structured.coordinates) for name in wanted}
+        solutions = {name: _solution_of(structured, name) for name in wanted}
     except TooWide:
         solutions = {}
     except NotEliminated:
@@ -195,6 +195,16 @@ def _make(system: System) -> LargeModel | None:
         _condensed=_put_together(made, functions),
     )
     return model
+
+
+def _solution_of(structured: Structured, what: str) -> Solution:
+    """With constraints as late as can be, where their pivots are largest; sooner where they would all come together."""
+    try:
+        return solution_of(equations_of(structured, what), structured.coordinates)
+    except TooWide:
+        if not structured.definitions:
+            raise
+        return solution_of(equations_of(structured, what), structured.coordinates, early=True)
 
 
 def _functions(

@@ -5,7 +5,7 @@
 #define DA_TABLE_RUN_H
 
 /* As in kernel/rolled/by_table.py. */
-enum { DA_STEP_SOLVE, DA_STEP_BACK, DA_STEP_REPLACE, DA_STEP_FOLLOW, DA_STEP_CLEAR, DA_STEP_COPY };
+enum { DA_STEP_SOLVE, DA_STEP_BACK, DA_STEP_REPLACE, DA_STEP_FOLLOW, DA_STEP_CLEAR, DA_STEP_COPY, DA_STEP_GAUGE };
 /* Besides CasADi's operations: a number, an operand of the step, and results written to a place or added there. */
 enum { DA_ROW_NUMBER = DA_TAPE_CODES, DA_ROW_OPERAND, DA_ROW_WRITE, DA_ROW_ADD };
 
@@ -49,6 +49,7 @@ DA_READY void da_run_table(double *w, const int *T)
         case DA_STEP_FOLLOW: s = da_step_follow(w, s); break;
         case DA_STEP_CLEAR: s = da_step_clear(w, s); break;
         case DA_STEP_COPY: s = da_step_copy(w, s); break;
+        case DA_STEP_GAUGE: s = da_step_gauge(w, s); break;
         default: s = da_step_contribute(w, T, s); break;
         }
 }

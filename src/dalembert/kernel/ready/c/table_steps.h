@@ -101,4 +101,15 @@ static const int *da_step_copy(double *w, const int *s)
     return s + 3;
 }
 
+/* What a pivot would be once its d neighbours are gone, each by itself. Behind d: the pivot, d entries, the pivots of
+   the neighbours; the target. */
+static const int *da_step_gauge(double *w, const int *s)
+{
+    const int d = s[1], *e = s + 3, *own = e + d;
+    double sum = w[s[2]];
+    for (int a = 0; a < d; a++) sum -= w[e[a]] * w[e[a]] / w[own[a]];
+    w[own[d]] = sum;
+    return own + d + 1;
+}
+
 #endif
