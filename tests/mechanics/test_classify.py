@@ -74,7 +74,12 @@ def test_penny_is_nonholonomic():
 def test_what_is_absent_from_the_lagrangian_and_held_is_told_so():
     """x of a pendulum is not in L, but the rod is about it. What falls freely is held by nothing."""
     held = da.System(
-        "pendulum", "x y", kinetic="(x'^2 + y'^2)/2", potential="9.81*y", constraints={"rod": "x^2 + y^2 - 1"}
+        "pendulum",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"rod": "x^2 + y^2 - 1"},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
     )
     found = classify(held)
     assert (found.cyclic, found.cyclic_held) == (("x",), {"x": ("rod",)})
