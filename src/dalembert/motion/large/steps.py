@@ -46,7 +46,8 @@ def integrate_by_steps(at: LargeState, settings: Settings, state: State, bar: Pr
     if library is None:
         return None
     while True:
-        compile_where_worth_it(at, FEWEST_STEPS)
+        # What a motion keeps of an output, and its certificate, take some evaluations more.
+        compile_where_worth_it(at, max(FEWEST_STEPS, settings.times.size // 2))
         run = _Run(at, settings, state)
         found = run.through(library, bar)
         at.model.by_table.done += int(found.report["evaluations"])
