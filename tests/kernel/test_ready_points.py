@@ -5,10 +5,12 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import dalembert as da
 from dalembert.graph.evaluate import Evaluator
 from dalembert.graph.graph import graph_of
+from dalembert.kernel.ready.along import Along
 from dalembert.kernel.ready.many import OPERATIONS, Many
 from dalembert.kernel.ready.solve import _solve_dense, solve_points
 from dalembert.kernel.ready.sparse import Pattern
@@ -180,3 +182,15 @@ def test_sparse_solutions_are_those_of_singular_values():
 def test_what_is_made_is_kept_with_the_graph():
     graph = graph_of(da.library.penny())
     assert together_of(graph) is together_of(graph)
+
+
+def test_along_definitions_is_a_triangular_solution():
+    """Of thirty quantities defined by eight coordinates and by those before them: against dense algebra."""
+    rng = np.random.default_rng(4)
+    J = rng.normal(size=(30, 38)) * (rng.random((30, 38)) < 0.2)
+    J[:, 8:] = np.tril(J[:, 8:], -1)
+    along, given = Along(csr_array(J)), rng.normal(size=30)
+    among = np.eye(30) - J[:, 8:]
+    # Rounding of thirty sums, of which some grow a thousandfold.
+    assert along.follow(given) == pytest.approx(np.linalg.solve(among, given), rel=1e-10)
+    assert along.hand_down(given) == pytest.approx(np.linalg.solve(among.T, given), rel=1e-10)

@@ -68,6 +68,23 @@ def test_penny_is_nonholonomic():
     assert found.integrals == ()
     assert found.redundant == ()
     assert found.cyclic == ("y", "psi", "phi")
+    assert found.cyclic_held == {"y": ("roll y",), "psi": ("roll x", "roll y"), "phi": ("roll x", "roll y")}
+
+
+def test_what_is_absent_from_the_lagrangian_and_held_is_told_so():
+    """x of a pendulum is not in L, but the rod is about it. What falls freely is held by nothing."""
+    held = da.System(
+        "pendulum",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"rod": "x^2 + y^2 - 1"},
+        initial={"x": 1, "y": 0, "x'": 0, "y'": 0},
+    )
+    found = classify(held)
+    assert (found.cyclic, found.cyclic_held) == (("x",), {"x": ("rod",)})
+    assert "    x (absent from L, not from 'rod')" in found.text().splitlines()
+    assert classify(held.replace(constraints={})).cyclic_held == {}
 
 
 def test_knife_edge_and_the_same_with_its_heading_held():

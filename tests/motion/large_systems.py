@@ -237,3 +237,35 @@ def acceleration_of_bodies(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     apart = q[:, None] - q[None, :]
     pull = VALUES["g"] / VALUES["l"] * (beyond + 0.5) * np.sin(q)
     return np.linalg.solve(weight * np.cos(apart), -pull - (weight * np.sin(apart)) @ v**2)
+
+
+@cache
+def trailers(count: int, turned: int = -1) -> da.System:
+    """A car with so many trailers: axles as definitions, none of which slides sideways. turned: an axle that lies along
+    its trailer.
+    """
+    x, y = da.coordinates("x y")
+    h = da.coordinates(" ".join(f"h{k}" for k in range(count + 1)))
+    d = da.definitions(" ".join(f"x{k} y{k}" for k in range(1, count + 1)))
+    m, J, l = da.parameters("m J l")
+    definitions, kinetic, constraints = {}, [], {}
+    at = (x, y)
+    for k, heading in enumerate(h):
+        if k:
+            here = d[2 * k - 2], d[2 * k - 1]
+            definitions[here[0]], definitions[here[1]] = at[0] - l * sp.cos(heading), at[1] - l * sp.sin(heading)
+            at = here
+        kinetic.append(m * (at[0].d ** 2 + at[1].d ** 2) / 2 + J * heading.d**2 / 2)
+        along, across = (at[0].d, at[1].d) if k != turned else (-at[1].d, at[0].d)
+        constraints[f"axle {k}"] = sp.cos(heading) * across - sp.sin(heading) * along
+    initial = dict.fromkeys((x, y, *h), 0) | dict.fromkeys((q.d for q in (x, y, *h)), 0) | {x.d: 1, h[0].d: 0.5}
+    return da.System(
+        "car with trailers",
+        coordinates=[x, y, *h],
+        definitions=definitions,
+        kinetic=sp.Add(*kinetic),
+        potential=0,
+        constraints=constraints,
+        parameters={"m": 1.2, "J": 0.1, "l": 0.8},
+        initial=initial,
+    )

@@ -191,6 +191,7 @@ def test_what_more_constraints_than_coordinates_cannot_use_is_not_compiled(monke
         return compiled(programs, compiler)
 
     monkeypatch.setattr(making, "compile_programs", compile_and_note)
+    monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")
     motion = system.simulate(0.2, samples=3)
     assert sorted(names) == sorted(set(names)), "made for independent rows, and for dependent ones"
     assert (motion.certificate.holds, motion.certificate.rank_max) == (True, 3)

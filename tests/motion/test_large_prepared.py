@@ -9,6 +9,7 @@ import pytest
 from large_systems import chain, rods
 
 import dalembert as da
+from dalembert.kernel.rolled import functions
 from dalembert.kernel.waited import waited
 from dalembert.motion import prepare as small
 from dalembert.motion.large import model as making
@@ -71,13 +72,14 @@ def test_compiling_is_told_apart(monkeypatch: pytest.MonkeyPatch):
 
     def compiled(*given: object) -> object:
         there = waited.seconds
-        functions = found(*given)
+        made = found(*given)
         waited.seconds = there + 1000.0
-        return functions
+        return made
 
     found = making.compile_programs
     monkeypatch.setattr(making, "compile_programs", compiled)
     monkeypatch.setattr(making, "_made", {})
+    monkeypatch.setenv("DALEMBERT_KERNEL", "compiled")
     system = chain(8)
     timing = system.simulate(0.1, samples=3).timing
     assert timing.compile_s == pytest.approx(1000.0)
@@ -88,14 +90,19 @@ def test_compiling_is_told_apart(monkeypatch: pytest.MonkeyPatch):
     assert timing.derive_s > 0.0
 
 
-def test_without_a_compiler_a_large_motion_says_why_it_is_slow(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("has_library", [True, False])
+def test_without_a_compiler(has_library: bool, monkeypatch: pytest.MonkeyPatch):
+    """The library that came with the package does programs by tables; without it the small way says why it is slow."""
     system = chain(7)
     quick = system.simulate(0.1, rtol=1e-8, samples=3)
     assert quick.warnings == ()
     monkeypatch.setattr(making, "_made", {})
     for place in (making, preparing):
         monkeypatch.setattr(place, "find_compiler", lambda: None)
+    if not has_library:
+        monkeypatch.setattr(functions, "large_library", lambda: None)
     slow = system.simulate(0.1, rtol=1e-8, samples=3)
-    assert any("7 coordinates were taken as a whole" in each and "compiler" in each for each in slow.warnings)
+    told = any("7 coordinates were taken as a whole" in each and "compiler" in each for each in slow.warnings)
+    assert told != has_library
     assert slow.q == pytest.approx(quick.q, abs=1e-7)  # two ways, each at rtol 1e-8
     assert slow.certificate.holds

@@ -44,9 +44,10 @@ def kink_graph(system: System) -> KinkGraph | None:
 def _build(system: System) -> KinkGraph | None:
     from dalembert.graph.convert import Converter
     from dalembert.model.kinks import KINKED, sides_of, switched_kinks
+    from dalembert.model.language.contents import contents
     from dalembert.model.language.symbols import Coordinate, t
 
-    if not any(expression.has(*KINKED) for expression in system.expressions()):
+    if not contents(*system.expressions()).has(*KINKED):
         return None
     switched = switched_kinks(system)
     found = [] if switched is None else [switched.kinks]

@@ -16,6 +16,7 @@ from dalembert.mechanics.page.parts import by_parts
 from dalembert.mechanics.page.printing import lambda_of
 from dalembert.mechanics.principles import formulation
 from dalembert.model.friction.contact import sliding_system
+from dalembert.model.language.contents import symbols_in
 from dalembert.model.language.symbols import Reaction
 from dalembert.model.system import System
 
@@ -70,7 +71,7 @@ def _with_named_reactions(found: Equations) -> Equations:
     """Reactions in C under the names that the page has for them, where it has."""
     names = {Reaction.of("multiplier", c.name): lambda_of(k) for k, c in enumerate(found.system.constraints)}
     lines = [line for section in found.sections for line in section.lines]
-    shown = {symbol for line in lines for _, term in line.terms for symbol in term.free_symbols}
+    shown = {symbol for line in lines for _, term in line.terms for symbol in symbols_in(term)}
     if not shown & set(names) or not shown & set(names.values()):
         return found
     return replace(

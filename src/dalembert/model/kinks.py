@@ -20,6 +20,7 @@ from dalembert.model.constraints import is_constant
 from dalembert.model.definitions import NO_DEFINITIONS, Definitions
 from dalembert.model.events import Event
 from dalembert.model.friction.laws import Work
+from dalembert.model.language.contents import contents
 from dalembert.model.language.symbols import SIDE, Coordinate, Parameter, Reaction, t
 from dalembert.model.system import System
 from dalembert.remember import remember
@@ -68,9 +69,9 @@ def sides_of(expression: sp.Expr) -> tuple[sp.Expr, tuple[Kink, ...]]:
 def _switch(system: System) -> Switched | None:
     friction_laws = system.works
     friction = (expression for work in friction_laws for expression in work.expressions())
-    if not any(expression.has(*KINKED) for expression in (*system.expressions(), *friction)):
+    if not contents(*system.expressions(), *friction).has(*KINKED):
         return None
-    if friction_laws or any(value.has(*KINKED) for value in system.defined.values.values()):
+    if friction_laws or contents(*system.defined.values.values()).has(*KINKED):
         system = system.expanded
     swap = _Swap(system.defined)
     energies = {name: getattr(system, name) for name in ("kinetic", "potential", "lagrangian")}

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import sympy as sp
 
+from dalembert.model.language.contents import replaced, symbols_in
 from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 
 
 def mentions_time(system: System) -> bool:
-    return any(expression.has(t) for expression in _physics(system))
+    return any(t in symbols_in(expression) for expression in _physics(system))
 
 
 def frozen_at(system: System, time: float) -> System:
@@ -35,11 +36,12 @@ def frozen_at(system: System, time: float) -> System:
 
 def angles(system: System) -> list[bool]:
     """Of each coordinate, whether the model is the same after a whole turn of it."""
-    expressions = _physics(system)
+    expressions = [(e, symbols_in(e)) for e in _physics(system)]
 
     def turned(q: Coordinate) -> bool:
-        holding = [e for e in expressions if q in e.free_symbols]
-        return bool(holding) and all(e.xreplace({q: q + 2 * sp.pi}) == e for e in holding)
+        holding = [e for e, symbols in expressions if q in symbols]
+        known: dict[sp.Basic, sp.Basic] = {q: q + 2 * sp.pi}
+        return bool(holding) and all(replaced(e, known) == e for e in holding)
 
     return [turned(q) for q in system.coordinates]
 

@@ -9,14 +9,15 @@ one output to the next, and outputs need not be dense.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError, MissingValues, ModelError, MotionFailed
+from dalembert.errors import BranchError, DalembertError, MissingValues, ModelError, MotionFailed
 from dalembert.mechanics.algebra.compiled import numeric_function
+from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.model.language.suggest import suggest
 from dalembert.model.language.symbols import name_of, t
 from dalembert.motion.assemble import assemble
@@ -171,10 +172,15 @@ class _Along:
         self.system, self.motion = system, motion
         reduced = Evaluation(motion.system)
         self.n, k = reduced.n, len(first)
-        self.slope = _slope(reduced, whole, states, self.n, k)
         more = np.zeros((motion.t.size, k + 3 + len(whole.graph.heats)))
         more[:, :k] = first  # where they are does not matter: nothing depends on it
         self.y = np.concatenate([motion.q, motion.v, more], axis=1)
+        near: Any = None, None
+        if whole.graph.nonlinear:
+            theta = self.y[:, 2 * self.n : 2 * self.n + k]
+            found = evaluate_points(whole, motion.t, *states(motion.t, motion.q, motion.v, theta))
+            near = _Near(motion.t, motion.a), _Near(motion.t, found.solution.acceleration)
+        self.slope = _slope(reduced, whole, states, self.n, k, near)
         self.sizes = (
             _sizes(motion, states, whole, self.slope, self.y) if motion.t.size > 1 else np.ones(self.y.shape[1])
         )
@@ -244,14 +250,43 @@ def _sizes(motion: Motion, states: _States, whole: Evaluation, slope: Slope, y: 
     return np.where(sizes > 0, sizes, float(sizes.max()) or 1.0)
 
 
-def _slope(reduced: Evaluation, whole: Evaluation, states: _States, n: int, k: int) -> Slope:
+class _Near(NamedTuple):
+    """Accelerations at outputs. Where constraints are nonlinear in accelerations, those at states after an output are
+    found from these: to look for them from nowhere takes thirty times as long.
+    """
+
+    t: Array
+    a: Array
+
+    def solve(self, evaluation: Evaluation, time: Array, q: Array, v: Array) -> Fundamental:
+        at = np.maximum(np.searchsorted(self.t, time, side="right") - 1, 0)
+        try:
+            return evaluate_points(evaluation, time, q, v, self.a[at]).solution
+        except BranchError:
+            return evaluate_points(evaluation, time, q, v).solution
+
+
+def _slope(
+    reduced: Evaluation,
+    whole: Evaluation,
+    states: _States,
+    n: int,
+    k: int,
+    near: tuple[_Near, _Near] | tuple[None, None],
+) -> Slope:
     """d/dt of (q, q̇, θ, works, heats) at many states."""
+
+    def solve(k: int, evaluation: Evaluation, time: Array, q: Array, v: Array) -> Fundamental:
+        known = near[k]
+        if known is None:
+            return evaluate_points(evaluation, time, q, v).solution
+        return known.solve(evaluation, time, q, v)
 
     def slope(time: Array, y: Array) -> Array:
         q, v, theta = y[:, :n], y[:, n : 2 * n], y[:, 2 * n : 2 * n + k]
-        accelerations = evaluate_points(reduced, time, q, v).solution.acceleration
+        accelerations = solve(0, reduced, time, q, v).acceleration
         all_q, all_v = states(time, q, v, theta)
-        solution = evaluate_points(whole, time, all_q, all_v).solution
+        solution = solve(1, whole, time, all_q, all_v)
         if whole.graph.heats:
             each = range(time.size)
             own = np.stack([powers(whole, all_q[j], all_v[j], float(time[j]), _one(solution, j), None) for j in each])

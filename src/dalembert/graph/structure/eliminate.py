@@ -36,13 +36,15 @@ class Solution:
     """A program that solves equations, and where it leaves the accelerations (or changes) of all quantities, and the
     multipliers with their signs turned: at `unknowns` and after it. inverses: places of inverse pivots of coordinates;
     pivots: for each constraint those of its inverse pivot and of what the pivot was made of before others were taken
-    from it (NONE where none was), in rows.
+    from it (NONE where none was), in rows; early: whether it was left out while definitions still stood beside it, and
+    the pivot was made of what these would add, too.
     """
 
     program: Program
     unknowns: int
     inverses: np.ndarray
     pivots: np.ndarray
+    early: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +67,12 @@ class Condensed:
     cleared: np.ndarray
 
 
-def solution_of(equations: Equations, coordinates: int) -> Solution:
-    return _Elimination(equations, coordinates).run()
+def solution_of(equations: Equations, coordinates: int, early: bool = False) -> Solution:
+    """early: a constraint is left out as soon as a coordinate by which it can be met is gone. So the knife edge of a
+    trailer goes with its heading; left until the place of the car is gone, to which all trailers lead, it stands beside
+    the edges of all others.
+    """
+    return _Elimination(equations, coordinates, early=early).run()
 
 
 def condensed_of(equations: Equations, coordinates: int) -> Condensed:
@@ -74,8 +80,9 @@ def condensed_of(equations: Equations, coordinates: int) -> Condensed:
 
 
 class _Elimination:
-    def __init__(self, equations: Equations, coordinates: int, condense: bool = False) -> None:
-        self.equations, self.program, self.condenses = equations, equations.program, condense
+    def __init__(self, equations: Equations, coordinates: int, condense: bool = False, early: bool = False) -> None:
+        self.equations, self.program, self.condenses, self.early = equations, equations.program, condense, early
+        self.left_early: set[int] = set()
         self.cleared: list[int] = []
         self.n, self.nz = coordinates, coordinates + len(equations.slopes)
         self.count = len(equations.own)
@@ -100,6 +107,7 @@ class _Elimination:
             self.unknowns,
             np.array(own[: self.n], dtype=np.intc),
             np.array([own[self.nz :], self.before[self.nz :]], dtype=np.intc).T,
+            np.array([k in self.left_early for k in range(self.nz, self.count)], dtype=bool),
         )
 
     def condense(self) -> Condensed:
@@ -134,6 +142,8 @@ class _Elimination:
             if first != self.rank(i):
                 heapq.heappush(heap, self.rank(i))
                 continue
+            if waiting[i] and not self._can_go(i):
+                continue  # other coordinates have come to stand beside it
             done[i] = True
             touched: list[int] = []
             if self.n <= i < self.nz:
@@ -145,12 +155,18 @@ class _Elimination:
                             rows[j].append(row)
                             waiting[row] += 1
             elif i < self.nz or self.equations.beside[i] or self.equations.own[i] != NONE:
+                if waiting[i]:
+                    self._note_early(i)
+                    for j in self.equations.beside[i]:
+                        if j < self.nz and i in rows[j]:
+                            rows[j].remove(i)
                 self._solve_for(i)
             if i < self.nz:
                 touched = [*touched, *rows[i]]
             for j in touched:
                 waiting[j] -= 1
-                if not waiting[j] and j < count:
+                ready = not waiting[j] or (self.early and i < self.n and j >= self.nz and self._can_go(j))
+                if ready and j < count:
                     heapq.heappush(heap, self.rank(j))
 
     def _waiting(self) -> tuple[list[int], list[list[int]]]:
@@ -165,6 +181,23 @@ class _Elimination:
                 rows[i].append(k)
                 waiting[k] += 1
         return waiting, rows
+
+    def _can_go(self, row: int) -> bool:
+        """Whether a constraint has a pivot, and only definitions beside it."""
+        has_pivot = self.equations.own[row] != NONE
+        return has_pivot and all(j >= self.n for j in self.equations.beside[row])
+
+    def _note_early(self, row: int) -> None:
+        """What the pivot is measured against: what the definitions beside it would still add, each by itself."""
+        made = self.equations
+        around = [(j, place) for j, place in sorted(made.beside[row].items()) if j < self.nz]
+        if any(made.own[j] == NONE for j, _ in around):
+            raise TooWide(f"constraint {row - self.nz} holds what has no mass")
+        base = made.own[row] if self.before[row] == NONE else self.before[row]
+        self.before[row] = self.program.place()
+        self.left_early.add(row)
+        places = [base, *(place for _, place in around), *(made.own[j] for j, _ in around), self.before[row]]
+        self.program.step("gauge", len(around), at=places)
 
     def _leave(self, i: int) -> list[tuple[int, int]]:
         """The neighbours of an unknown with the places of the entries, after it is taken out."""
@@ -221,6 +254,10 @@ class _Elimination:
         own, right = made.own[i], made.right[i]
         if own == NONE:
             raise NotEliminated(f"unknown {i} has no equation of its own")
+        rows = sum(j >= self.nz for j, _ in around)
+        if i < self.nz and rows > WIDEST + 1 and not self.condenses:
+            # From here on they stand beside each other, and none of them can go before.
+            raise TooWide(f"unknown {i} has {rows} constraints beside it")
         if i >= self.nz:
             if len(around) > WIDEST:
                 raise TooWide(f"constraint {i - self.nz} has {len(around)} beside it")

@@ -38,9 +38,10 @@ def source() -> str:
     head = ["#define DA_GENERIC", "#define DA_OF_LARGE_SYSTEMS", *(f"#define {k} {v}" for k, v in macros.items())]
     *base, context = BASE
     parts = [
+        library.operations_macro(),
         library.file_text("library.h"),
         *map(runtime_text, base),
-        *map(library.file_text, ("multipliers.h", "large_system.h")),
+        *map(library.file_text, ("multipliers.h", "table_steps.h", "table_run.h", "large_system.h")),
         runtime_text(context),
         library.file_text("large_state.h"),
         steppers(methods()),
@@ -76,7 +77,7 @@ class Way(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("plain_w", "condensed_w")),
         *((name, ctypes.c_long) for name in ("plain_unknowns", "condensed_unknowns")),
         *((name, ctypes.c_void_p) for name in ("pivots", "rows", "cleared")),
-        *((name, ctypes.c_long) for name in ("pivot_count", "cleared_count")),
+        *((name, ctypes.c_long) for name in ("pivot_count", "watched_count", "cleared_count")),
         *((name, ctypes.c_void_p) for name in ("multipliers", "natural", "missed")),
         ("apart", ctypes.c_long),
     )

@@ -38,6 +38,7 @@ FILES: tuple[str, ...] = (
     "modes.h",
     "sparse.h",
     "multipliers.h",
+    "along.h",
     "again.h",
     "quadrature.h",
     "certify.h",

@@ -35,9 +35,22 @@ def body(code: Code, contribution: Contribution | None) -> list[Line]:
         return [Line(0, "0.0")]
     if kind == "copy":
         return [Line(1, "@0")]
+    if kind == "gauge":
+        return [
+            Line(2 * code[1] + 1, " - ".join(["@0", *(f"@{k} * @{k} / @{k + code[1]}" for k in range(1, code[1] + 1))]))
+        ]
     if kind == "solve":
         return list(_solve(*code[1:]))
     return list(_back(*code[1:]))
+
+
+def length_of(code: Code, contribution: Contribution | None) -> int:
+    """About how many lines `body` gives, without making them."""
+    if contribution is not None:
+        return int(contribution.function.n_instructions())
+    if code[0] == "replace":
+        return len(code[2]) + len(code[1][0])
+    return (code[1] + 1) * (code[1] + 4) // 2 if code[0] == "solve" else 1
 
 
 def _contribution(made: Contribution, news: Sequence[bool]) -> Iterator[Line]:

@@ -29,6 +29,8 @@ VARIABLES = 14
 DEGREE = 1000
 # Beyond this an entry is left as it is: nobody reads it, and even common factors take seconds to find.
 LARGEST = 1500
+# An expression has at most about so many parts for each of its operations.
+PARTS = 6
 # So many results of each rewriting are kept, a few kilobytes each: forms of one system have many entries in common, and
 # within one the same entry comes back in another candidate.
 KEPT = 1000
@@ -67,6 +69,8 @@ def tidy(expression: sp.Expr, budget: Budget | None = None) -> sp.Expr:
 
 
 def _shortest(expression: sp.Expr, budget: Budget) -> sp.Expr:
+    if is_long(expression, PARTS * budget.largest):
+        return expression  # without counting the operations of what has a million parts, which takes minutes
     if is_long(expression, 2 * budget.largest) and sp.count_ops(expression) > budget.largest:
         return expression
     expression = _inner(expression, budget)

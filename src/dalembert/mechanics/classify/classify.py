@@ -30,7 +30,8 @@ from dalembert.mechanics.solve.fundamental import independent_rows, null_space
 from dalembert.mechanics.standard_form import diff, is_long, lagrangian, nonlinear_constraints
 from dalembert.model.constraints import Constraint, is_linear
 from dalembert.model.language.constants import ExponentTooLarge
-from dalembert.model.language.symbols import t
+from dalembert.model.language.contents import symbols_in
+from dalembert.model.language.symbols import Coordinate, t
 from dalembert.model.system import System
 from dalembert.one_core import on_one_core
 
@@ -67,6 +68,7 @@ def classify(system: System) -> Classification:
     n = len(system.coordinates)
     conservation = _with_definitions(conserved_quantities(system, sampler), written)
     positions = integrability.dimension if hidden.positions is None else hidden.positions
+    cyclic = _cyclic(sampler, states)
     return Classification(
         system=system.name,
         constraints=kinds,
@@ -77,7 +79,8 @@ def classify(system: System) -> Classification:
         integrals=tuple(
             plain(as_read(found.expression)) for found in integrability.integrals if found.constraint is None
         ),
-        cyclic=_cyclic(sampler, states),
+        cyclic=cyclic,
+        cyclic_held=_held(system, cyclic),
         conservation=conservation,
         notes=(
             *_notes(given, kinds, roots, integrability, conservation, bool(states), flat),
@@ -313,6 +316,15 @@ def _cyclic(sampler: Sampler, states: list[Sample]) -> tuple[str, ...]:
         return tuple(q.name for q, is_zero in zip(sampler.system.coordinates, zero, strict=True) if is_zero)
     L = lagrangian(sampler.system)
     return tuple(q.name for q in sampler.system.coordinates if sampler.vanishes(diff(L, q), points))
+
+
+def _held(system: System, cyclic: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """For those that stand in constraints, themselves or by their velocities, the names of these."""
+    inside = {
+        c.name: {x.base for x in symbols_in(c.expression) if isinstance(x, Coordinate)} for c in system.constraints
+    }
+    held = {name: tuple(c for c, names in inside.items() if name in names) for name in cyclic}
+    return {name: constraints for name, constraints in held.items() if constraints}
 
 
 def _degenerate(kind: Kind) -> bool:

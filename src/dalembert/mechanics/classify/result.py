@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -85,16 +86,20 @@ def verdict_of(integrable: bool | None, unless: str | None) -> str:
     return "integrability not decided" if integrable is None else "not integrable"
 
 
+# So many constraints are named that hold a cyclic coordinate.
+MOST_NAMED = 3
+
+
 @dataclass(frozen=True)
 class Classification(Result):
     """The classification of a system.
 
-    `holonomic`: every constraint is integrable. `degrees_of_freedom`: n − rank A at a generic state that
-    satisfies the constraints. `configuration_freedoms`: n − the number of independent position constraints,
-    those in disguise included. `redundant`: constraints that follow from those before them. `integrals`:
-    position constraints found in combinations of several constraints. `cyclic`: coordinates absent from L.
-    `conservation`: what is conserved under all forces and constraints. `notes`: what else a reader should
-    know.
+    `holonomic`: every constraint is integrable. `degrees_of_freedom`: n − rank A at a generic state that satisfies
+    the constraints. `configuration_freedoms`: n − the number of independent position constraints, those in disguise
+    included. `redundant`: constraints that follow from those before them. `integrals`: position constraints found
+    in combinations of several constraints. `cyclic`: coordinates absent from L; `cyclic_held`: the constraints in
+    which such a coordinate or its velocity stands all the same, by its name: they may change its momentum.
+    `conservation`: what is conserved under all forces and constraints. `notes`: what else a reader should know.
     """
 
     system: str
@@ -107,6 +112,17 @@ class Classification(Result):
     cyclic: tuple[str, ...]
     conservation: Conservation
     notes: tuple[str, ...] = ()
+    cyclic_held: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def cyclic_texts(self) -> list[str]:
+        """Cyclic coordinates, with what holds them."""
+        texts = []
+        for name in self.cyclic:
+            held = self.cyclic_held.get(name, ())
+            more = f" and {len(held) - MOST_NAMED} more" if len(held) > MOST_NAMED else ""
+            by = ", ".join(map(repr, held[:MOST_NAMED])) + more
+            texts.append(f"{name} (absent from L, not from {by})" if held else name)
+        return texts
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -118,6 +134,7 @@ class Classification(Result):
             "redundant": list(self.redundant),
             "integrals": list(self.integrals),
             "cyclic": list(self.cyclic),
+            "cyclic_held": {name: list(held) for name, held in self.cyclic_held.items()},
             **self.conservation.to_dict(),
             "notes": list(self.notes),
         }
@@ -131,7 +148,7 @@ class Classification(Result):
             ("constraints", [str(kind) for kind in self.constraints]),
             ("position constraints hidden in combinations", [f"{f} = constant" for f in self.integrals]),
             ("redundant, following from those before", list(self.redundant)),
-            ("cyclic coordinates", list(self.cyclic)),
+            ("cyclic coordinates", self.cyclic_texts()),
             ("conserved", [str(quantity) for quantity in self.conservation.quantities] or ["nothing found"]),
             ("notes", list(self.notes)),
         ):

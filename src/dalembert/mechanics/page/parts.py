@@ -14,6 +14,7 @@ import sympy as sp
 
 from dalembert.mechanics.algebra.tidy import Budget
 from dalembert.mechanics.standard_form import is_long, lagrangian
+from dalembert.model.language.contents import symbols_in
 from dalembert.model.system import System
 
 if TYPE_CHECKING:
@@ -151,6 +152,6 @@ def _renamed(section: Section, ready: Iterable[sp.Expr]) -> Section:
 
 def _prefix(expressions: Sequence[sp.Expr]) -> str:
     """A letter that is no name of the model, alone or followed by a number."""
-    names = {s.name.rstrip("'") for e in expressions for s in e.free_symbols}
+    names = {s.name.rstrip("'") for e in expressions for s in symbols_in(e)}
     free = (c for c in "zkwshujZKW" if not any(n == c or (n.startswith(c) and n[1:].isdigit()) for n in names))
     return next(free, "part")

@@ -31,6 +31,7 @@ from dalembert.mechanics.principles.shared.formulation import (
 from dalembert.mechanics.principles.shared.scaled_constraints import independent, saddle, unit_rows
 from dalembert.mechanics.sample import Sample, Sampler
 from dalembert.mechanics.standard_form import diff
+from dalembert.model.language.contents import replaced
 from dalembert.model.system import System
 
 # Constraints nonlinear in q̈ may have several solutions: so many starts of Newton's method look for the least G.
@@ -50,11 +51,12 @@ def state_size(system: System) -> int:
 def derive(system: System) -> Equations:
     """The equations with their multipliers, one per coordinate, and the constraints."""
     budget = budget_for(system)
-    none = dict.fromkeys(system.accelerations, sp.S.Zero)
+    none: dict[sp.Basic, sp.Basic] = dict.fromkeys(system.accelerations, sp.S.Zero)
     lines = []
     for j, E in enumerate(euler_operator(system)):
-        inertia = tidy(E - E.xreplace(none), budget)
-        terms = [("Q", tidy(-E.xreplace(none), budget))]
+        rest = replaced(E, none)
+        inertia = tidy(E - rest, budget)
+        terms = [("Q", tidy(-rest, budget))]
         terms.append(("C", system.C[j]))
         reaction = sp.Add(*(lambda_of(k) * gradient(system, k)[j] for k in range(len(system.constraints))))
         terms.append(("A^T\\lambda", reaction))

@@ -58,3 +58,20 @@ def contents(*expressions: sp.Basic) -> Contents:
 
 def symbols_in(expression: sp.Basic) -> set[sp.Symbol]:
     return {expression} if expression.is_Symbol else contents(expression).symbols
+
+
+def replaced(expression: sp.Basic, known: dict[sp.Basic, sp.Basic]) -> sp.Basic:
+    """As `xreplace`, which goes again through a part that stands in many places: definitions that are made several
+    times of each other, written out. known: what to put for what; it is filled with all parts.
+    """
+    found = known.get(expression)
+    if found is None:
+        parts = expression.args
+        if parts and _has_bound_symbols(expression.__class__):
+            found = expression.xreplace(known)
+        else:
+            others = [replaced(part, known) for part in parts]
+            same = all(one is other for one, other in zip(others, parts, strict=True))
+            found = expression if same else expression.func(*others)
+        known[expression] = found
+    return found

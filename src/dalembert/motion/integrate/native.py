@@ -37,6 +37,7 @@ from dalembert.motion.integrate.kernel_choice import (
 )
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.rounding import above_rounding
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
 from dalembert.motion.integrate.trajectory import (
@@ -279,7 +280,8 @@ def _make_setup(
     completion = float(completions(solution)) if np.isnan(solution.unconstrained).any() else 0.0
     limit = MOST_INSTRUCTIONS if settings.backend == "native" else AUTO_INSTRUCTIONS
     y0 = np.concatenate([q, v, np.zeros(3 + len(evaluation.graph.heats)) if work is None else work])
-    atol, share = tolerances(settings, q, v, solution.acceleration), share_of(settings)
+    atol = above_rounding(tolerances(settings, q, v, solution.acceleration), settings, q, solution)
+    share = share_of(settings)
     method, before = method_of(settings), settings.kept.get("wanted")
     if before is not None and switched and before.serves(evaluation.graph, method, completion, limit):
         wanted = before  # of a system whose modes are data, all rows are always wanted

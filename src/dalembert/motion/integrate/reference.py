@@ -30,6 +30,7 @@ from dalembert.motion.integrate.events import EventWatch, Outcome, Turn
 from dalembert.motion.integrate.inside import InsideJudge
 from dalembert.motion.integrate.kinks import Kinks, Sides, with_switches
 from dalembert.motion.integrate.progress import Progress
+from dalembert.motion.integrate.rounding import above_rounding
 from dalembert.motion.integrate.scipy_methods import InsideStiff, scipy_class
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch, nearness
@@ -417,7 +418,9 @@ class _Run:
             # The work integrals ride along: they must not decide the step size, so their own tolerance is infinite.
             self.atol = np.full(y.size, np.inf)
             q, v = y[: self.n], y[self.n : 2 * self.n]
-            self.atol[: 2 * self.n] = tolerances(self.settings, q, v, np.asarray(self.guess)[: self.n])
+            atol = tolerances(self.settings, q, v, np.asarray(self.guess)[: self.n])
+            start = self.evaluation.solve(q, v, t0, self.rows, self.guess, self._lengths())
+            self.atol[: 2 * self.n] = above_rounding(atol, self.settings, q, start)
         options: dict[str, Any] = {"rtol": self.settings.rtol, "atol": self.atol}
         if step:
             options["first_step"] = min(step, end - t0)

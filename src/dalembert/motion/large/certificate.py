@@ -92,7 +92,7 @@ def _constraints(motion: Motion, at: LargeState, entries: EntriesOf) -> dict[str
     found = {"position": 0.0, "velocity": 0.0}
     places = {"position": at.model.sums.gaps, "velocity": at.model.sums.rate_gaps}
     first = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
-    lengths = np.sqrt((first.K[at.nz :, : at.nz] ** 2).sum(axis=1))
+    lengths = np.sqrt((first.A**2).sum(axis=1))
     lengths = np.where(lengths > 0, lengths, 1.0)
     for k in range(motion.t.size):
         w = at.run("sums", motion.q[k], motion.v[k], float(motion.t[k]))
@@ -110,11 +110,11 @@ def _gauss(motion: Motion, entries: EntriesOf) -> float:
         here = entries.at(motion.q[k], motion.v[k], float(motion.t[k]))
         best = _solved_whole(here)
         own = here.accelerations_of_all(motion.a[k], here.gamma)
-        M = here.K[: here.nz, : here.nz]
+        M = here.M
         apart = own - best
         size = np.sqrt(abs(float(best @ (M @ best)))) + np.sqrt(abs(float(own @ (M @ own))))
         # At rest that is rounding of what the forces would make of it.
-        held = here.K[here.nz :, : here.nz].T @ motion.multipliers[k]
+        held = here.A.T @ motion.multipliers[k]
         forces = here.on_masses(np.abs(here.impressed) + np.abs(held))
         size = max(size, float(np.sqrt(forces @ here.accelerations_alone(forces))))
         worst = max(worst, np.sqrt(abs(float(apart @ (M @ apart)))) / (size or 1.0))
@@ -134,7 +134,7 @@ def _solved_whole(entries: Entries) -> Array:
     masses = entries.K.diagonal()[:nz]
     # Of the length of each row in the metric of its masses, the least of all where a quantity has none of its own.
     own = np.where(masses > 0, masses, masses[masses > 0].min(initial=1.0))
-    corner = np.concatenate([np.zeros(nz), -CORNER * ((entries.K[nz:, :nz] ** 2) @ (1.0 / own))])
+    corner = np.concatenate([np.zeros(nz), -CORNER * ((entries.A**2) @ (1.0 / own))])
     if defined:
         G = hstack([eye_array(nz, format="csr")[n:, :] - entries.J, csr_array((defined, m))])
         K = block_array([[K, G.T], [G, None]])

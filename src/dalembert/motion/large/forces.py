@@ -14,14 +14,11 @@ import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.kernel.limits import DRIFT_TOLERANCE
+from dalembert.kernel.ready.along import Along
 from dalembert.motion.large.state import LargeState
 
 # Columns that SuperLU takes together. It works on so many full ones, and finds the same factors by one at a time.
 PANEL = 1
-# Of a matrix in an order in which it is triangular.
-TRIANGULAR: dict[str, Any] = {
-    "permc_spec": "NATURAL", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}
-}  # fmt: skip
 # Unknowns of the points that are taken together: some hundred bytes each.
 TOGETHER = 100_000
 # What a constraint misses beyond this share of its terms is looked at more closely.
@@ -49,28 +46,35 @@ class Entries:
         return self.inertia.size
 
     @cached_property
-    def _chain(self) -> Any:
-        """Factors of I − J among the defined quantities: they are in an order in which that is triangular."""
-        from scipy.sparse import eye_array
-        from scipy.sparse.linalg import splu
+    def M(self) -> Any:
+        return self.K[: self.nz, : self.nz]
 
-        count = self.nz - self.n
-        among = (eye_array(count, format="csc") - self.J[:, self.n :]).tocsc()
-        return splu(among, panel_size=PANEL, **TRIANGULAR)
+    @cached_property
+    def A(self) -> Any:
+        return self.K[self.nz :, : self.nz]
+
+    @cached_property
+    def _by_coordinates(self) -> Any:
+        """The part of J that belongs to coordinates."""
+        return self.J[:, : self.n]
+
+    @cached_property
+    def _along(self) -> Along:
+        return Along(self.J)
 
     def forces_on_coordinates(self, forces: Array) -> Array:
         """Forces on all quantities as forces on the coordinates."""
         if self.nz == self.n:
             return forces
-        carried = self._chain.solve(forces[self.n :], trans="T")
-        return np.asarray(forces[: self.n] + self.J[:, : self.n].T @ carried)
+        carried = self._along.hand_down(forces[self.n :])
+        return np.asarray(forces[: self.n] + self._by_coordinates.T @ carried)
 
     def accelerations_of_all(self, q: Array, gamma: Array | None = None) -> Array:
         """Accelerations of all quantities from those of the coordinates; gamma: what is added, γ or nothing."""
         if self.nz == self.n:
             return q
-        more = self.J[:, : self.n] @ q
-        return np.concatenate([q, self._chain.solve(more if gamma is None else more + gamma)])
+        more = self._by_coordinates @ q
+        return np.concatenate([q, self._along.follow(more if gamma is None else more + gamma)])
 
     def on_masses(self, forces: Array) -> Array:
         """Sizes of forces on all quantities, where they meet masses: one on a defined quantity that has no mass of its
@@ -81,12 +85,10 @@ class Entries:
         light = np.where(self.K.diagonal()[self.n : self.nz] == 0, 1.0, 0.0)
         if not (forces[self.n :] * light).any():
             return forces
-        from scipy.sparse import diags_array, eye_array
-        from scipy.sparse.linalg import splu
+        from scipy.sparse import diags_array
 
         handed = diags_array(light) @ abs(self.J)  # by those without mass alone
-        among = (eye_array(light.size, format="csc") - handed[:, self.n :]).tocsc()
-        carried = splu(among, panel_size=PANEL, **TRIANGULAR).solve(forces[self.n :], trans="T")
+        carried = Along(handed).hand_down(forces[self.n :])
         met = np.concatenate([forces[: self.n], np.zeros(light.size)])
         met += handed.T @ carried
         met[self.n :] = carried * (1.0 - light)
@@ -102,7 +104,7 @@ class Entries:
         Of those that are missed by more than a little, terms count as they are in the coordinates: a sum that a
         constraint holds at rest may go on from one that rests as well.
         """
-        A, n = self.K[self.nz :, : self.nz], self.n
+        A, n = self.A, self.n
         missed = np.abs(A @ a - self.b)
         terms = abs(A) @ np.concatenate([moved[:n], self.terms_of_defined(moved)]) + np.abs(self.b)
         for rows in _one_of_each(missed > LITTLE * terms, self.points) if self.nz > n else ():
@@ -208,8 +210,7 @@ class Forces:
 
 def forces_at(entries: Entries, a: Array, multipliers: Array) -> Forces:
     """a: accelerations of all quantities."""
-    nz, n = entries.nz, entries.n
-    M, A = entries.K[:nz, :nz], entries.K[nz:, :nz]
+    n, M, A = entries.n, entries.M, entries.A
     held = A.T @ multipliers
     rest = entries.accelerations_of_all(np.zeros(n), entries.gamma)  # accelerations of the defined ones at q̈ = 0
     parts = (entries.impressed, entries.inertia - M @ rest, held, M @ (a - rest))

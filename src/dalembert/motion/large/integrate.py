@@ -30,7 +30,7 @@ from dalembert.motion.large.events import LargeEvents
 from dalembert.motion.large.forces import EntriesOf
 from dalembert.motion.large.size import LeftToTheSmallWay
 from dalembert.motion.large.state import LargeState
-from dalembert.motion.large.steps import HELD_SHORT, integrate_by_steps
+from dalembert.motion.large.steps import FEWEST_STEPS, HELD_SHORT, compile_where_worth_it, integrate_by_steps
 from dalembert.motion.state.state import State
 
 
@@ -182,8 +182,10 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
     """The trajectory of a large system. Raises `LeftToTheSmallWay` where that will do better."""
     if not at.system.events and (found := integrate_by_steps(at, settings, state, bar)) is not None:
         return found
+    compile_where_worth_it(at, FEWEST_STEPS)
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
+    at.model.by_table.done += run.evaluations
     outcome = run.watch.outcome if run.watch is not None else Outcome()
     failure = None if reason is None else failure_message(at.system.name, run.reached, reason)
     return Trajectory(

@@ -86,7 +86,7 @@ def _sizes(motion: Motion, at: LargeState, entries: EntriesOf, wanted: float) ->
     at.solve(motion.q[0], motion.v[0], float(motion.t[0]))
     root = np.sqrt(at.masses())
     here = entries.at(motion.q[0], motion.v[0], float(motion.t[0]))
-    held = here.K[here.nz :, : here.nz].T @ motion.multipliers[0]
+    held = here.A.T @ motion.multipliers[0]
     alone = root * here.accelerations_alone(np.abs(here.impressed) + np.abs(held))[: here.n]
     far = float(np.abs(root * motion.q).max())
     rounded = ROUNDED / wanted * max(motion.timing.steps, 1) * far / span

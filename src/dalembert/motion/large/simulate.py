@@ -54,7 +54,7 @@ def run_large(
         integrate_s=working_time() - derived,
         steps=trajectory.steps,
         evaluations=trajectory.evaluations,
-        kernel="compiled",
+        kernel=at.model.kernel,
     )
     return LargeRun(at, trajectory, settings, trajectory.warnings, timing)
 
@@ -138,8 +138,8 @@ def _require_consistent_state(at: LargeState, state: State) -> None:
     """As for small systems: `InconsistentState` with the constraints that are violated, the worst first."""
     if not at.m:
         return
-    sums, nz = at.model.sums, at.nz
-    slopes = EntriesOf(at).at(state.q, state.v, state.t).K[nz:, :nz]
+    sums = at.model.sums
+    slopes = EntriesOf(at).at(state.q, state.v, state.t).A
     lengths = np.sqrt((slopes**2).sum(axis=1))
     w = at.run("sums", state.q, state.v, state.t)
     found = []

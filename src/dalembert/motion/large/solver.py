@@ -79,7 +79,7 @@ class Solver:
             return self._multipliers.pivots()
         with np.errstate(all="ignore"):
             w, pivots = self._plain[2], self._plain[0].pivots
-            taken = pivots[:, 1] != NONE
+            taken = (pivots[:, 1] != NONE) & ~self._plain[0].early
             found[taken] = 1.0 / (w[pivots[taken, 0]] * w[pivots[taken, 1]])
         return np.nan_to_num(found, nan=0.0)
 
@@ -95,7 +95,7 @@ class Solver:
             solution, function, w = self._plain
             way.plain, way.plain_w, way.plain_unknowns = program(function), address(w), solution.unknowns
             way.pivots, way.pivot_count = address(self._pivots.astype(LONG)), len(self._pivots)
-            way.rows = address(np.flatnonzero(solution.pivots[:, 1] != NONE).astype(LONG))
+            way.rows, way.watched_count = address(self._rows.astype(LONG)), int((~solution.early[self._rows]).sum())
         if self.model.is_condensed:
             made, forward, back, w = self._condensed
             way.forward, way.back, way.condensed_w = program(forward), program(back), address(w)
@@ -112,9 +112,15 @@ class Solver:
         return self.model.solutions[self.what], function, function.numbers(self._p)
 
     @cached_property
+    def _rows(self) -> np.ndarray:
+        """Constraints whose pivots are looked at: first those that show singular configurations, too."""
+        made = self._plain[0]
+        rows = np.flatnonzero(made.pivots[:, 1] != NONE)
+        return rows[np.argsort(made.early[rows], kind="stable")]
+
+    @cached_property
     def _pivots(self) -> np.ndarray:
-        pivots = self._plain[0].pivots
-        return pivots[pivots[:, 1] != NONE]
+        return np.asarray(self._plain[0].pivots[self._rows])
 
     def _plainly(self, q: Array, v: Array, t: float) -> bool:
         """Whether constraints are independent here; what was found is good then."""

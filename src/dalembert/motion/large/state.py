@@ -25,10 +25,14 @@ class LargeState:
     def __init__(self, system: System, model: LargeModel, parameters: Array) -> None:
         self.system, self.model, self.p = system, model, parameters
         self.n, self.nz, self.m = model.coordinates, model.quantities, model.constraints
-        self._numbers: dict[str, Array] = {}
-        self.solvers = {name: Solver(model, name, parameters) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
+        self.begin_anew()
         self._forces, self._pushed = model.sums.forces.T
         self._reach = model.sums.reach
+
+    def begin_anew(self) -> None:
+        """With the functions that the model has now."""
+        self._numbers: dict[str, Array] = {}
+        self.solvers = {name: Solver(self.model, name, self.p) for name in (ACCELERATIONS, POSITIONS, VELOCITIES)}
 
     def numbers(self, name: str) -> Array:
         """Those that a program works on."""

@@ -27,6 +27,8 @@ from dalembert.motion.large.size import LeftToTheSmallWay
 from dalembert.motion.large.state import LargeState
 from dalembert.motion.state.state import State
 
+# Of the methods, about; and a run is not begun by tables for fewer steps than these.
+EVALUATIONS_A_STEP, FEWEST_STEPS = 12, 10
 # Bytes on the stack of a run, and for each coordinate: some forty numbers of it and as many of its velocity, doubled.
 STACK, STACK_EACH = 16 * 2**20, 2 * 2**10
 HELD_SHORT = (
@@ -43,15 +45,29 @@ def integrate_by_steps(at: LargeState, settings: Settings, state: State, bar: Pr
     library = large_library()
     if library is None:
         return None
-    run = _Run(at, settings, state)
-    found = run.through(library, bar)
-    if run.system.lacking:  # constraints depend on each other somewhere: programs for that were not made so far
-        at.model.condensed(ACCELERATIONS)
+    while True:
+        # What a motion keeps of an output, and its certificate, take some evaluations more.
+        compile_where_worth_it(at, max(FEWEST_STEPS, settings.times.size // 2))
         run = _Run(at, settings, state)
         found = run.through(library, bar)
-    if run.is_better_stiff(found):
-        raise LeftToTheSmallWay
-    return run.trajectory(found)
+        at.model.by_table.done += int(found.report["evaluations"])
+        if run.system.lacking:  # constraints depend on each other somewhere: programs for that were not made so far
+            at.model.condensed(ACCELERATIONS)
+            continue
+        if run.is_better_stiff(found):
+            raise LeftToTheSmallWay
+        if run.is_to_be_compiled(found):
+            compile_where_worth_it(at, run.most)
+            continue
+        return run.trajectory(found)
+
+
+def compile_where_worth_it(at: LargeState, steps: int) -> None:
+    """Where programs are done by tables, and so few steps or fewer are left to these."""
+    left = at.model.evaluations_by_table()
+    if left is not None and left <= steps * EVALUATIONS_A_STEP:
+        at.model.by_table.compile()
+        at.begin_anew()
 
 
 class _Run:
@@ -62,6 +78,10 @@ class _Run:
         accelerations = at.solve(state.q, state.v, state.t)[0][: at.n]
         self.atol = tolerances(settings, state.q, state.v, accelerations)
         self.is_small = at.n <= MOST_COORDINATES
+        left = at.model.evaluations_by_table()
+        self.by_table = 0 if left is None else left // EVALUATIONS_A_STEP  # steps; 0: any number
+        asked = settings.most_steps
+        self.most = min(asked, self.by_table) if asked and self.by_table else max(asked, self.by_table)
         independent = np.ascontiguousarray(at.shares() > SINGULAR_PIVOT)
         self._kept: list[Any] = []
         self.system = self._system_of(independent)
@@ -78,7 +98,11 @@ class _Run:
         pace = PaceArgument(starts, bounds, share_of(settings), look, np.zeros(at.n), y0.size)
         given = (y0, state.t, none, settings.times, settings.rtol, self.atol, method_of(settings), settings.project)
         run = partial(integrate_by, entry, *given, pace=pace)
-        return in_a_thread(run, STACK + STACK_EACH * at.n, state.t, bar, settings.most_steps)
+        return in_a_thread(run, STACK + STACK_EACH * at.n, state.t, bar, self.most)
+
+    def is_to_be_compiled(self, found: KernelRun) -> bool:
+        """Whether it stopped because it is now worth compiling."""
+        return bool(self.by_table) and self.most == self.by_table and found.was_stopped(self.settings.times.size, None)
 
     def is_better_stiff(self, found: KernelRun) -> bool:
         """Whether it stopped because the small way, which has a stiff method, does better."""

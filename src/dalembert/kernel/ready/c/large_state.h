@@ -64,7 +64,7 @@ DA_FN double da_last_nearness(void)
             if (da_now->independent[way->multipliers->order[k]]) least = da_min(way->multipliers->D[k], least);
         }
     else
-        for (long k = 0; k < way->pivot_count; k++) {
+        for (long k = 0; k < way->watched_count; k++) {
             const double made_of = way->plain_w[way->pivots[2 * k]] * way->plain_w[way->pivots[2 * k + 1]];
             if (da_now->independent[way->rows[k]]) least = da_min(1.0 / made_of, least);
         }

@@ -17,7 +17,7 @@ typedef struct {
     double *plain_w, *condensed_w;
     long plain_unknowns, condensed_unknowns;
     const long *pivots, *rows, *cleared;
-    long pivot_count, cleared_count;
+    long pivot_count, watched_count, cleared_count; /* the watched pivots are the first ones */
     const da_multipliers *multipliers;
     double *natural, *missed;
     long apart; /* the last state had its multipliers solved for by themselves */

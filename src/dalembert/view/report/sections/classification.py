@@ -44,7 +44,7 @@ def classification_block(found: Classification) -> Html:
             ("freedoms of configuration", _count(found.configuration_freedoms)),
             ("redundant constraints", ", ".join(found.redundant) or None),
             ("hidden position constraints", _lines([f"{f} = constant" for f in found.integrals])),
-            ("cyclic coordinates", ", ".join(found.cyclic) or None),
+            ("cyclic coordinates", ", ".join(found.cyclic_texts()) or None),
             ("conserved", conserved or "nothing found"),
             ("notes", _lines(found.notes)),
         ]
