@@ -42,21 +42,7 @@ def again_in_modes(
     seen. most: steps into which a stretch is divided.
     """
     n, p = contacts.n, contacts.mode_parameters(modes)
-
-    def together(some: np.ndarray, t: Array, y: Array) -> Array:
-        if np.isfinite(y).all():
-            found = contacts.accelerations([modes[k] for k in some.tolist()], y[:, :n], y[:, n:], t, p[some])
-            return np.concatenate([y[:, n:], np.full((t.size, n), np.nan) if found is None else found], axis=1)
-        known, a = np.isfinite(y).all(axis=1), np.full((t.size, n), np.nan)
-        if known.any():
-            own = some[known]
-            found = contacts.accelerations([modes[k] for k in own], y[known, :n], y[known, n:], t[known], p[own])
-            a[known] = np.nan if found is None else found
-        return np.concatenate([y[:, n:], a], axis=1)
-
-    def advance(some: np.ndarray, t: Array, y: Array, length: Array, steps: int) -> Array:
-        found = contacts.stretches([modes[int(some[0])]], p[some], t, y, length, steps)
-        return runge_kutta(together, some, t, y, length, steps) if found is None else found
+    advance = advance_of(contacts, modes, p)
 
     def alone(some: np.ndarray, t: Array, y: Array) -> Array:
         a = contacts.instant(modes[int(some[0])], y[0, :n], y[0, n:], float(t[0])).acceleration
@@ -82,6 +68,30 @@ def again_in_modes(
         except DalembertError:
             continue  # a trial state for which the mode has no solution
     return end, left, judged
+
+
+def advance_of(contacts: Contacts, modes: Sequence[Mode], p: Array) -> Advance:
+    """What leads stretches on, each in its mode, by the classical Runge–Kutta method in so many steps. p: as
+    `mode_parameters` gives them.
+    """
+    n = contacts.n
+
+    def together(some: np.ndarray, t: Array, y: Array) -> Array:
+        if np.isfinite(y).all():
+            found = contacts.accelerations([modes[k] for k in some.tolist()], y[:, :n], y[:, n:], t, p[some])
+            return np.concatenate([y[:, n:], np.full((t.size, n), np.nan) if found is None else found], axis=1)
+        known, a = np.isfinite(y).all(axis=1), np.full((t.size, n), np.nan)
+        if known.any():
+            own = some[known]
+            found = contacts.accelerations([modes[k] for k in own], y[known, :n], y[known, n:], t[known], p[own])
+            a[known] = np.nan if found is None else found
+        return np.concatenate([y[:, n:], a], axis=1)
+
+    def advance(some: np.ndarray, t: Array, y: Array, length: Array, steps: int) -> Array:
+        found = contacts.stretches([modes[int(some[0])]], p[some], t, y, length, steps)
+        return runge_kutta(together, some, t, y, length, steps) if found is None else found
+
+    return advance
 
 
 def by_halving(
