@@ -176,3 +176,32 @@ def test_a_pulse_that_presses_on_the_other_side_between_two_outputs(samples: int
     # Steps of 1e-5, beside a width of 1e-2, and a kink on either side of the pulse: 1e-7 of 0.5.
     assert motion["x"][-1] == pytest.approx(np.trapezoid(pushed, s), rel=1e-6)
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize("samples", [41, 101])
+@pytest.mark.parametrize("viscous", [0.0, 0.03])
+def test_heat_that_jumps_where_a_contact_changes(viscous: float, samples: int) -> None:
+    """Stick and slip on a belt, whose drive gives the energy: no balance tells how much heat there is."""
+    law = da.Stribeck("floor", 0.2, mu_static=0.35, speed=0.5, viscous=viscous, point=["x - 0.2*t", "y"])
+    motion = oscillator(law).replace(initial={"x": 0, "y": 0, "x'": 0, "y'": 0}).simulate(10, samples=samples)
+    assert motion.certificate.holds, motion.certificate
+    heat = motion.heat["floor"]
+    changes = np.unique(np.searchsorted(motion.t, [event["t"] for event in motion.events]))
+    assert changes.size > 3
+    # The last change included, behind which one output may be all that there is.
+    for k in changes[changes < motion.t.size]:
+        wrong = heat + 0.02 * heat[-1] * (np.arange(heat.size) >= k)
+        assert "energy" in certify(replace(motion, heat={"floor": wrong})).failures, k
+
+
+def test_heat_told_wrong_at_the_last_output_after_a_change() -> None:
+    belt = oscillator(da.Coulomb("floor", 0.2, mu_static=0.35, point=["x - 0.2*t", "y"]))
+    whole = belt.replace(initial={"x": 0, "y": 0, "x'": 0, "y'": 0}).simulate(10, samples=201)
+    stop = [event["t"] for event in whole.events if event["name"] == "stick"][-1]
+    motion = belt.replace(initial={"x": 0, "y": 0, "x'": 0, "y'": 0}).simulate(
+        times=[*whole.t[whole.t < stop], stop + 0.02]
+    )
+    assert motion.certificate.holds, motion.certificate
+    wrong = motion.heat["floor"].copy()
+    wrong[-1] += 0.002 * wrong[-1]
+    assert "energy" in certify(replace(motion, heat={"floor": wrong})).failures

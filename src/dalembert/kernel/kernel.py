@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # As the enumeration in runtime/base/base.h.
 DONE, STEP_TOO_SMALL, STALLED, UNDEFINED, INCONSISTENT, UNDETERMINED, NO_PROJECTION, NO_METHOD = range(8)
-BRANCH_ENDS, BRANCHES_MEET, NO_FORCE, SINGULAR_FORCE, CHATTERS, CORNER = range(8, 14)
+BRANCH_ENDS, BRANCHES_MEET, NO_FORCE, SINGULAR_FORCE, CHATTERS, CORNER, EDGE = range(8, 15)
 # As the enumeration in runtime/run/report.h.
 REPORT = (
     "points",

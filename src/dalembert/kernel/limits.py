@@ -91,6 +91,14 @@ UNDEFINED_STEPS = 1e3
 # corner there.
 KINK_CORNER = 1e-6
 
+# Velocities after a step err by about a tolerance. Where the constraints ask for others by more than this many, the
+# step has led over a corner of theirs; as shares of the speed, never less than the first nor more than the last.
+EDGE_TOLERANCES = 1e3
+EDGE_LEAST = 1e-6
+EDGE_MOST = 0.1
+# Where steps become too short within so many of the shortest ones after that, it is why.
+EDGE_NEAR = 1e6
+
 # Above this the redundant constraints of a state on the constraints contradict each other; below, it is rounding in
 # projected states.
 DRIFT_TOLERANCE = 1e-6

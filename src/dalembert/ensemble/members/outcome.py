@@ -42,6 +42,7 @@ STOPPED = {
     kernels.NO_PROJECTION: "the state could not be returned to the constraints",
     kernels.CHATTERS: "the motion would chatter at a kink of the model",
     kernels.CORNER: "a constraint has a corner at a kink of the model",
+    kernels.EDGE: "the constraints have a corner there",
 }
 
 

@@ -18,7 +18,7 @@ WATCH = ("watch/stiffness.h", "watch/singular.h")
 NONLINEAR, MULTIPLIERS, ACTUAL = ("state/branch.h",), ("state/multipliers.h",), ("state/actual.h",)
 # … and what comes after the methods.
 INSIDE = ("steps/dense.h", "events/sample.h", "events/locate.h", "events/passages.h", "events/kinks.h")
-RUN = tuple(f"run/{name}.h" for name in ("pace", "settle", "control", "run", "step", "turn", "bounce"))
+RUN = tuple(f"run/{name}.h" for name in ("pace", "settle", "control", "run", "edge", "step", "turn", "bounce"))
 RUN += ("run/inside.h", "run/report.h")
 RUN += ("run/integrate.h", "run/block.h", "run/asked_of_members.h", "run/members.h")
 STATE = ("q", "v", "t", "p")

@@ -24,7 +24,7 @@ _SIZES = {"DA_N": "((int)da_now->coordinates)", "DA_NE": "(2 * DA_N)", "DA_NY": 
 _SIZES |= dict.fromkeys(("DA_M", "DA_NP", "DA_NG", "DA_NC", "DA_FAST_ROWS", "DA_NONLINEAR", "DA_HEATS"), "0")
 _SIZES |= {"DA_WATCHED": "((int)da_now->watched)", "DA_INSTRUCTIONS": "0"}
 # Parts of the runtime that belong to events, or to the state of small systems.
-_LEFT_OUT = {f"run/{name}.h" for name in ("settle", "turn", "bounce", "block", "asked_of_members", "members")}
+_LEFT_OUT = {f"run/{name}.h" for name in ("settle", "edge", "turn", "bounce", "block", "asked_of_members", "members")}
 _LEFT_OUT |= {f"events/{name}.h" for name in ("locate", "passages", "kinks")}
 
 

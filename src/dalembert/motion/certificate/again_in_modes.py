@@ -33,14 +33,48 @@ RESTS = 1e-3
 
 
 def again_in_modes(
-    contacts: Contacts, modes: Sequence[Mode], t: Array, start: Array, length: Array, wanted: Array, least: Array
-) -> tuple[Array, Array, np.ndarray]:
+    contacts: Contacts, modes: Sequence[Mode], t: Array, start: Array, length: Array, wanted: Array, least: Array,
+    most: int = MOST_STEPS,
+) -> tuple[Array, Array, np.ndarray]:  # fmt: skip
     """The states (B, 2n) at the ends of stretches that begin at times t and states `start`, each in its mode, how far
     they may be from right, and which are judged: all at once, and those that elimination does not serve one by one.
     wanted (B, 2n): how near two results must be. least: of steps, for each; fewer might pass over what the motion has
-    seen.
+    seen. most: steps into which a stretch is divided.
     """
     n, p = contacts.n, contacts.mode_parameters(modes)
+    advance = advance_of(contacts, modes, p)
+
+    def alone(some: np.ndarray, t: Array, y: Array) -> Array:
+        a = contacts.instant(modes[int(some[0])], y[0, :n], y[0, n:], float(t[0])).acceleration
+        return np.concatenate([y[:, n:], a[None]], axis=1)
+
+    every = np.arange(t.size)
+    by_c = contacts.stretches_by_halving(modes[0], p, t, start, length, wanted, least, (most, RICHARDSON, CONVERGES))
+    try:
+        end, left, judged, lost = by_c or by_halving(advance, every, t, start, length, wanted, least, most)
+    except DalembertError:  # at one of them a trial state without a value; which one shows below
+        end, left, judged, lost = start.copy(), wanted.copy(), every < 0, every >= 0
+    lasts = lost.any() and timed_of(contacts.system) is None
+    for k in np.flatnonzero(lost):
+        one = slice(k, k + 1)
+        try:
+            rate = alone(every[one], t[one], start[one]) if lasts else None
+            if rate is not None and (np.abs(rate) * length[k] <= RESTS * wanted[one]).all():
+                end[one], left[one], judged[one] = start[one], 0.0, True
+                continue
+            end[one], left[one], judged[one], _ = by_halving(
+                partial(runge_kutta, alone), every[one], t[one], start[one], length[one], wanted[one], least[one], most
+            )
+        except DalembertError:
+            continue  # a trial state for which the mode has no solution
+    return end, left, judged
+
+
+def advance_of(contacts: Contacts, modes: Sequence[Mode], p: Array) -> Advance:
+    """What leads stretches on, each in its mode, by the classical Runge–Kutta method in so many steps. p: as
+    `mode_parameters` gives them.
+    """
+    n = contacts.n
 
     def together(some: np.ndarray, t: Array, y: Array) -> Array:
         if np.isfinite(y).all():
@@ -57,43 +91,19 @@ def again_in_modes(
         found = contacts.stretches([modes[int(some[0])]], p[some], t, y, length, steps)
         return runge_kutta(together, some, t, y, length, steps) if found is None else found
 
-    def alone(some: np.ndarray, t: Array, y: Array) -> Array:
-        a = contacts.instant(modes[int(some[0])], y[0, :n], y[0, n:], float(t[0])).acceleration
-        return np.concatenate([y[:, n:], a[None]], axis=1)
-
-    every = np.arange(t.size)
-    by_c = contacts.stretches_by_halving(
-        modes[0], p, t, start, length, wanted, least, (MOST_STEPS, RICHARDSON, CONVERGES)
-    )
-    try:
-        end, left, judged, lost = by_c or by_halving(advance, every, t, start, length, wanted, least)
-    except DalembertError:  # at one of them a trial state without a value; which one shows below
-        end, left, judged, lost = start.copy(), wanted.copy(), every < 0, every >= 0
-    lasts = lost.any() and timed_of(contacts.system) is None
-    for k in np.flatnonzero(lost):
-        one = slice(k, k + 1)
-        try:
-            rate = alone(every[one], t[one], start[one]) if lasts else None
-            if rate is not None and (np.abs(rate) * length[k] <= RESTS * wanted[one]).all():
-                end[one], left[one], judged[one] = start[one], 0.0, True
-                continue
-            end[one], left[one], judged[one], _ = by_halving(
-                partial(runge_kutta, alone), every[one], t[one], start[one], length[one], wanted[one], least[one]
-            )
-        except DalembertError:
-            continue  # a trial state for which the mode has no solution
-    return end, left, judged
+    return advance
 
 
 def by_halving(
-    advance: Advance, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array
-) -> tuple[Array, Array, np.ndarray, np.ndarray]:
+    advance: Advance, which: np.ndarray, t: Array, start: Array, length: Array, wanted: Array, least: Array,
+    most: int = MOST_STEPS,
+) -> tuple[Array, Array, np.ndarray, np.ndarray]:  # fmt: skip
     """As `again_in_modes`, in 1, 2, 4, … steps until two results agree; and where no acceleration is on the way."""
     end, allowed = start.copy(), wanted.copy()
     judged, lost = np.zeros(t.size, dtype=bool), np.zeros(t.size, dtype=bool)
     before, last = np.full_like(end, np.nan), np.zeros_like(end)  # the result before, and the distance to that before
     rest, steps = np.arange(t.size), 1
-    while rest.size and steps <= MOST_STEPS:
+    while rest.size and steps <= most:
         y = advance(which[rest], t[rest], start[rest], length[rest], steps)
         lost[rest] = ~np.isfinite(y).all(axis=1)
         if steps > 1:

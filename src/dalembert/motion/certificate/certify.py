@@ -20,8 +20,10 @@ from dalembert.motion.certificate.constraints import constraint_residuals
 from dalembert.motion.certificate.determined import undetermined_loads
 from dalembert.motion.certificate.energy import energy_residual, heat_residual, told_energy_off
 from dalembert.motion.certificate.plain import certify_any_plain, measure_held
+from dalembert.motion.certificate.ranks import ranks_agree
 from dalembert.motion.certificate.repeat import repeat_and_consistency
 from dalembert.motion.certificate.thresholds import thresholds
+from dalembert.motion.certificate.told_events import told_events_off
 from dalembert.motion.result.certificate import MEASURES, Certificate
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.motion.state.points import Points
@@ -88,6 +90,10 @@ def certify(
         repeat, consistency = repeat_residual(motion, contacts, data.M, data.Q, limits["repeat"]), 0.0
     else:
         repeat, consistency = repeat_and_consistency(motion, evaluation, data.M, points, limits["repeat"])
+    if motion.system.events:
+        repeat = max(repeat, told_events_off(motion, evaluation, limits["repeat"]))
+    if not ranks_agree(motion, data.M, data.A, ranks):
+        measured["acceleration"] = float("inf")
     measured |= {
         "contact": 0.0 if states is None else _contact_residual(motion, data, states, contacts),
         "repeat": repeat,

@@ -18,6 +18,7 @@ from dalembert.model.language.symbols import multiplier
 from dalembert.model.system import System
 from dalembert.motion.certificate.consistency import stretches_between
 from dalembert.motion.certificate.friction_laws import states_of_contacts
+from dalembert.motion.certificate.heat_at_changes import heat_missed_at_changes
 from dalembert.motion.certificate.heat_inside import heat_missed_inside
 from dalembert.motion.certificate.smooth_works import smooth_works
 from dalembert.motion.contacts.modes.modes import SLIP
@@ -57,7 +58,8 @@ def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
     # ways may share it otherwise between outputs.
     told_otherwise = (at_rest and told.shape[1] == 1) or not _every_force_is_known(motion)
     sparse = broken if told_otherwise else _broken_gaps(motion, SPARSE)
-    if sparse.all() and not at_rest:
+    changes = motion.system.contacts and not told_otherwise
+    if sparse.all() and not at_rest and not changes:
         return 0.0
     powers = heat_powers(motion, states)
     worst = _missed(motion.t, told, powers, broken)
@@ -68,6 +70,8 @@ def heat_residual(motion: Motion, states: ContactState | None = None) -> float:
     if (broken & ~sparse).any():
         inside, _ = heat_missed_inside(motion, told, _all_but_some(motion.t, told, powers, broken, sparse), heat_powers)
         worst = max(worst, inside)
+    if changes:
+        worst = max(worst, heat_missed_at_changes(motion, told, heat_powers, powers))
     given = np.einsum("ti,ti->t", motion.v, motion.nonideal)
     size = max(float(np.abs(given).max()), float(powers.max(initial=0.0)))
     if at_rest and float(np.abs(powers.sum(axis=1) + given).max()) <= SAME * size:

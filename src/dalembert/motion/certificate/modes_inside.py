@@ -34,10 +34,11 @@ def modes_inside(
     told = told_at_outputs(motion, contacts, at.tolist())
     found: list[Sequence[Mode] | None] = [None] * wanted.size
     unclear = []
+    made: dict[Mode, Mode] = {}  # the same mode is one object, as in `_made`
     ends = motion.t[at], y[at], motion.t[at + 1], y[at + 1]
     for k, own, mode in zip(at.tolist(), told, told_modes(motion, contacts, told, *ends), strict=True):
         if mode is not None:
-            found[k] = [mode] * t.shape[0]
+            found[k] = [made.setdefault(mode, mode)] * t.shape[0]
         elif own.closed is not None and None not in own.states:
             unclear.append((k, own))
     if unclear:

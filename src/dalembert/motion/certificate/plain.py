@@ -21,6 +21,7 @@ from dalembert.motion.certificate.algebra import Data, is_minimum
 from dalembert.motion.certificate.consistency import ALLOWED, RESOLVED, longest_spacing_judged, smooth_stretches
 from dalembert.motion.certificate.repeat import DIVERGED, FORESEEN, GRANTED, PIECES, SEQUENCE, STEPS_OF_PIECE
 from dalembert.motion.certificate.thresholds import thresholds
+from dalembert.motion.certificate.told_events import told_events_off
 from dalembert.motion.result.certificate import Certificate
 from dalembert.motion.state.evaluation import Evaluation
 
@@ -104,6 +105,10 @@ def _certificate(
         return None  # what quadratures doubt is looked at by other means
     del found["energy_size"]
     least, most = int(found.pop("rank_min")), int(found.pop("rank_max"))
+    if motion.rank.min() != least or motion.rank.max() != most or least != most:
+        return None
+    if motion.system.events:
+        found["repeat"] = max(found["repeat"], told_events_off(motion, evaluation, limits["repeat"]))
     holds = all(value <= limits[name] for name, value in found.items())
     certificate = Certificate.__new__(Certificate)  # a field at a time, frozen values take as long as a hundred points
     vars(certificate).update(

@@ -127,7 +127,7 @@ def repeat_and_consistency(
     if not stretches.size:
         return 0.0, float(suspect.max(initial=0.0))
     sizes = np.concatenate([place / root[stretches], speed / root[stretches]], axis=1)
-    missed, judged = _distances(motion, evaluation, stretches, sizes, wanted, PIECES if together else PIECES_ALONE)
+    missed, judged = ends_apart(motion, evaluation, stretches, sizes, wanted, PIECES if together else PIECES_ALONE)
     # A quadrature that doubts what the repetition finds right has judged more than it can.
     right = judged & (missed <= wanted)
     doubted = suspect[stretches] > wanted
@@ -161,7 +161,7 @@ def _drifts(
     ends = ends_only(motion, parts)
     scales = np.concatenate([sizes[0] / root[at], sizes[1] / root[at]], axis=1)
     places = 2 * np.arange(at.size) + 1
-    missed, judged = _distances(ends, evaluation, places, scales, wanted, PIECES if together else PIECES_ALONE)
+    missed, judged = ends_apart(ends, evaluation, places, scales, wanted, PIECES if together else PIECES_ALONE)
     return float(missed[judged].max(initial=0.0)), float(doubted[~judged & (doubted > wanted)].max(initial=0.0))
 
 
@@ -172,7 +172,7 @@ def doubted_places(motion: Motion, root: Array) -> Array:
     return PLACES_COUNT * (root[:-1] * np.abs(moved + h**2 / 12 * np.diff(motion.a, axis=0))).max(axis=1)
 
 
-def _distances(
+def ends_apart(
     motion: Motion, evaluation: Evaluation, at: np.ndarray, sizes: Array, wanted: float, most: int
 ) -> tuple[Array, np.ndarray]:
     """How far the stretches that begin at these points end from the motion, repeated, relative to `sizes`; and which

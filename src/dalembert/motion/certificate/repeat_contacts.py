@@ -21,6 +21,7 @@ from dalembert.motion.certificate.again_in_modes import again_in_modes
 from dalembert.motion.certificate.consistency import stretches_between
 from dalembert.motion.certificate.modes_inside import keeps_side
 from dalembert.motion.certificate.pieces import Pieces, pieces_beside_changes, pieces_with_kinks
+from dalembert.motion.certificate.slopes import TOLERANCES, errors_of
 from dalembert.motion.certificate.stretches import states_inside
 from dalembert.motion.certificate.told_modes import told_at_outputs, told_modes
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -42,12 +43,17 @@ WORST, SPREAD = 6, 24
 SMALL = 1e-4
 # Below this share of what forces could make of velocities in the whole time, these are rounding.
 ROUNDED = 1e-6
+# Sums of forces that balance are off by about this share of them, with what solving equations loses.
+LAST_DIGITS = 1e-14
 # Coefficients of friction are looked at in so many places of every stretch, and so many more stretches are repeated.
 INSIDE, UNEVEN = 33, 4
 # Slipping in a plane begins with less than this share of what forces could make of velocities in the whole time.
 BEGINS = 1e-5
 # Where friction changes with the speed or the place, stretches are divided into so many steps at least.
 LEAST = 16
+# What contradicts a motion is repeated in so many steps at least, and so many at most: where friction falls with the
+# speed slipping begins so slowly that few steps may agree by chance.
+FINER = 128, 1024
 # Slipping in a plane that ends turns ever faster: it is repeated up to this share of the piece before its end. What it
 # still has to lose is told by the acceleration before it, and by friction, which may turn round.
 ENDS, TURNED = 0.01, 2.0
@@ -94,7 +100,8 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     speed = max(float(np.abs(velocities).max()), rounded)
     if not speed > 0:
         return 0.0
-    fastest = np.maximum(np.abs(velocities).max(axis=0), SMALL * speed)
+    # Forces that balance leave their last digits, whatever the tolerance: these are no speed.
+    fastest = np.maximum(np.abs(velocities).max(axis=0), max(SMALL * speed, LAST_DIGITS / wanted * pull))
     reach = np.maximum(np.abs(places).max(axis=0), np.maximum(fastest, rounded) * span)
     parts = [_between_outputs(motion, contacts, root / reach, root / fastest)]
     if pieces is not None and pieces.t.size:
@@ -111,9 +118,26 @@ def repeat_residual(motion: Motion, contacts: Contacts, M: Array, Q: Array, want
     own_steps = motion.timing.steps * length / span  # as many as the motion took in such a time, on the average
     least = np.maximum(own_steps / 4, LEAST) if contacts.coefficients_vary else np.zeros(t.size)
     found, allowed, judged = again_in_modes(contacts, modes, t, start, length, 0.1 * wanted * sizes, least)
-    allowed[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
-    allowed += rest[:, None] * np.concatenate([ENDS * length[:, None] / root[output], 1.0 / root[output]], axis=1)
-    apart = (np.maximum(np.abs(found - end) - allowed, 0.0) / sizes).max(axis=1)
+    more = rest[:, None] * np.concatenate([ENDS * length[:, None] / root[output], 1.0 / root[output]], axis=1)
+    more[:, contacts.n :] += np.where(begins[:, None], BEGINS * max(speed, pull) / root[output], 0.0)
+
+    def beyond(some: np.ndarray | slice) -> Array:
+        off: Array = np.abs(found[some] - end[some]) - allowed[some] - more[some]
+        return np.asarray((np.maximum(off, 0.0) / sizes[some]).max(axis=1))
+
+    apart = beyond(slice(None))
+    doubted = np.flatnonzero(judged & ~(apart <= wanted))
+    if doubted.size:
+        some, at, y, h = [modes[k] for k in doubted.tolist()], t[doubted], start[doubted], length[doubted]
+        near, often = 0.1 * wanted * sizes[doubted], np.full(doubted.size, float(FINER[0]))
+        finer = again_in_modes(contacts, some, at, y, h, near, often, FINER[1])
+        found[doubted], allowed[doubted], judged[doubted] = finer
+        grown = np.zeros(y.shape)  # what an error of one tolerance at the start is at the end
+        for change in errors_of(motion, y):
+            other, _, known = again_in_modes(contacts, some, at, y + change, h, near, often, FINER[1])
+            grown = np.maximum(grown, np.where(known[:, None], np.abs(other - finer[0]), 0.0))
+        allowed[doubted] += TOLERANCES * np.maximum(own_steps[doubted, None], 1.0) * grown
+        apart[doubted] = beyond(doubted)
     for k in np.flatnonzero(judged & ~(apart <= wanted)):
         judged[k] = keeps_side(contacts, modes[k], t[k], length[k], start[k], end[k])
     return float(apart[judged].max(initial=0.0))

@@ -64,8 +64,13 @@ def slope_of_one(motion: Motion, evaluation: Evaluation, k: int) -> Slope:
 
 def errors_within(motion: Motion, at: np.ndarray) -> tuple[Array, Array]:
     """Changes of the states at these points by one tolerance, (B, 2n), of two kinds."""
-    y = np.concatenate([motion.q, motion.v], axis=1)
-    tolerance = motion.rtol * (np.abs(y[at]) + 1e-3 * np.abs(y).max(axis=0))
+    return errors_of(motion, np.concatenate([motion.q[at], motion.v[at]], axis=1))
+
+
+def errors_of(motion: Motion, y: Array) -> tuple[Array, Array]:
+    """The same of any states (B, 2n) on the way."""
+    most = np.abs(np.concatenate([motion.q, motion.v], axis=1)).max(axis=0)
+    tolerance = motion.rtol * (np.abs(y) + 1e-3 * most)
     signs = np.where(np.arange(y.shape[1]) % 2, -1.0, 1.0)
     return tolerance, signs * tolerance
 

@@ -42,6 +42,7 @@ from dalembert.motion.integrate.settings import Settings, method_of, share_of, t
 from dalembert.motion.integrate.singular import singular_event
 from dalembert.motion.integrate.trajectory import (
     HAS_CORNER,
+    HAS_EDGE,
     MAY_END,
     STALLED,
     TOO_SHORT,
@@ -71,7 +72,7 @@ EVENT_BYTES = 9 * 2**10
 # Among what is kept for a leg: it was run before from this very start, and ended the motion.
 REPEATED = "repeated"
 # What a state alone does not show: the reference could add nothing to these.
-SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER)
+SAY_ALL = (kernels.STALLED, kernels.BRANCH_ENDS, kernels.BRANCHES_MEET, kernels.CHATTERS, kernels.CORNER, kernels.EDGE)
 
 
 def integrate_native(
@@ -415,6 +416,7 @@ def _failure(evaluation: Evaluation, run: KernelRun, buffer: EventBuffer | None,
         kernels.SINGULAR_FORCE: f"{name}, t = {t:.6g}: {SINGULAR_FORCE}",
         kernels.CHATTERS: kinks.chatters(None if buffer is None else buffer.stuck_at),
         kernels.CORNER: HAS_CORNER.format(kink),
+        kernels.EDGE: HAS_EDGE,
     }
     reason = reasons[run.status]
     if run.status == kernels.STEP_TOO_SMALL:

@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from dalembert.arrays import Array
+from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError, MotionFailed, UndefinedModel
 from dalembert.kernel.limits import (
     DRIFT_TOLERANCE,
+    EDGE_LEAST,
+    EDGE_MOST,
+    EDGE_NEAR,
+    EDGE_TOLERANCES,
     FADED,
     KINK_AGAIN,
     KINK_CORNER,
     KINK_NEAR,
     KINK_ZENO,
+    SINGULAR_PIVOT,
     STALL_STEPS,
     STALL_STEPS_STIFF,
     STIFF_SAMPLE,
@@ -37,6 +42,7 @@ from dalembert.motion.integrate.singular import SingularWatch, nearness
 from dalembert.motion.integrate.stiffness import StiffnessWatch, is_stiff, step_of
 from dalembert.motion.integrate.trajectory import (
     HAS_CORNER,
+    HAS_EDGE,
     MAY_END,
     STALLED,
     TOO_SHORT,
@@ -140,6 +146,7 @@ class _Run:
         self.weights = np.zeros(self.n)  # the masses of the start
         self.fastest: tuple[float, Array] | None = None  # a time and state, by these
         self.corner: tuple[float, Array] | None = None  # where a constraint asks for another velocity
+        self.edge = -inf  # where the last step began that led over a corner of the constraints
         self.looked: tuple[float, Array, Array] | None = None  # where it was left to another method
         self.inside = InsideJudge(METHODS[method_of(settings)], 2 * self.n)
 
@@ -272,7 +279,14 @@ class _Run:
                 mark = t
             try:
                 try:
-                    before, y = y, self._return(t, solver.y)
+                    returned = self._return(t, solver.y)
+                    if self._leads_over(float(solver.t_old), y, solver.y, returned, solver.atol):
+                        self.edge, self.steps = float(solver.t_old), self.steps - 1
+                        if 0.2 * taken < 10 * float(np.spacing(t)):
+                            return self._failure(t, TOO_SHORT)
+                        solver = self._solver(float(solver.t_old), y, end, 0.2 * taken)
+                        continue
+                    before, y = y, returned
                 except UndefinedModel:
                     if self.watch is None or taken <= UNDEFINED_STEPS * 10 * float(np.spacing(t)):
                         raise
@@ -359,6 +373,19 @@ class _Run:
         if float(np.abs(y[self.n : 2 * self.n] - v).max()) > share * float(np.abs(v).max()):
             self.corner = turn.t, turn.y.copy()
             raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
+
+    def _leads_over(self, t: float, y: Array, reached: Array, returned: Array, atol: Array) -> bool:
+        """Whether a step from y has led over a corner of the constraints; as `da_leads_over` in runtime/run/step.h."""
+        own = slice(self.n, 2 * self.n)
+        share = max(EDGE_LEAST, min(EDGE_TOLERANCES * self.settings.rtol, EDGE_MOST))
+        size = max(largest(reached[own]), largest(y[own]))
+        beyond = np.abs(returned[own] - reached[own]) > share * size + EDGE_TOLERANCES * atol[own]
+        return bool(beyond.any()) and self._rows_are_apart(t, y)
+
+    def _rows_are_apart(self, t: float, y: Array) -> bool:
+        """As `da_rows_are_apart` there."""
+        M, _, A, _ = self.evaluation.dynamics(y[: self.n], y[self.n : 2 * self.n], t)
+        return nearness(metric(M, A), A[A.any(axis=1)]) ** 2 > SINGULAR_PIVOT
 
     def _chatters(self, turn: Turn) -> str:
         return self.kinks.chatters(turn.which)
@@ -486,6 +513,8 @@ class _Run:
         return pending
 
     def _failure(self, t: float, reason: str) -> str:
+        if reason == TOO_SHORT and t - self.edge < EDGE_NEAR * 10 * float(np.spacing(t)):
+            reason = HAS_EDGE
         if reason == TOO_SHORT:
             q, v = self.last[: self.n], self.last[self.n : 2 * self.n]
             trouble = self.trouble or self.evaluation.trouble_near(q, v, t)

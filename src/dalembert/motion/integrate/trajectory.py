@@ -31,6 +31,11 @@ HAS_CORNER = (
     "a constraint has a corner where {} = 0, and asks for another velocity beyond: that would be an impact. Round the "
     "corner off, or give the two sides of a one-sided constraint as two constraints."
 )
+HAS_EDGE = (
+    "the constraints have a corner here (the apex of a cone, an edge, a cusp): just beyond, they ask for another "
+    "velocity, which would be an impact. Round it off, as sqrt(u^2 + e^2) with a small e does for sqrt(u^2), or let an "
+    "event end the motion before."
+)
 TOO_SHORT = "the step size became too small."
 MAY_END = "The motion may end here (a singularity, a collision, a constraint that cannot be continued)."
 

@@ -192,6 +192,15 @@ class Evaluation:
             self.work(q[k], v[k], float(t[k]), ideal[k], actual[k], multipliers[k])  # says what is wrong there
         return C
 
+    def slopes_of_work_along(
+        self, q: Array, v: Array, t: Array, ideal: Array, actual: Array, multipliers: Array
+    ) -> tuple[Array, Array, Array]:
+        """C at every point, and its derivatives with respect to the actual constraint force and to the multipliers; no
+        numbers where it has no value or no slope.
+        """
+        C, by_force, by_multipliers = along(self.graph, "work")(t.size, q, v, t, self.p, ideal, actual, multipliers)
+        return C, by_force.reshape(t.size, self.n, self.n), by_multipliers.reshape(t.size, self.n, self.m)
+
     def affine_work_along(self, q: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """C₀ and ∂C/∂λ at every point, where C = C₀ + (∂C/∂λ) λ."""
         none = np.zeros((t.size, self.n))

@@ -111,6 +111,21 @@ DA_LANE void da_choose(const da_members *all, da_group *g, da_try *s)
     s->accepted = g->active;
 }
 
+/* Lanes that have stepped over a corner of the constraints: as da_leads_over in runtime/run/step.h. The other way says
+   what it is. */
+DA_LANE da_mask da_leads_over(const da_group *g, const da_try *s, double rtol)
+{
+    const double share = da_max(DA_EDGE_LEAST, da_min(DA_EDGE_TOLERANCES * rtol, DA_EDGE_MOST));
+    da_lane size = DA_R(0.0);
+    da_mask over = DA_NONE;
+    for (int j = 0; j < DA_N; j++)
+        size = da_lane_max(size, da_lane_max(da_lane_fabs(s->kept[DA_N + j]), da_lane_fabs(g->v[j])));
+    for (int j = 0; j < DA_N; j++)
+        over |= da_less(share * size + DA_EDGE_TOLERANCES * g->atol[DA_N + j],
+                        da_lane_fabs(s->vn[j] - s->kept[DA_N + j]));
+    return over;
+}
+
 /* The new states, on the constraints. */
 DA_LANE void da_arrive(const da_members *all, da_group *g, da_try *s)
 {
@@ -120,8 +135,9 @@ DA_LANE void da_arrive(const da_members *all, da_group *g, da_try *s)
         s->kept[j] = s->qn[j];
         s->kept[DA_N + j] = s->vn[j];
     }
-    if (all->project)
-        s->failed |= s->accepted & da_project(s->qn, s->vn, s->tn, g->c, s->step, s->accepted, &g->past);
+    if (!DA_VELOCITY_ROWS || !all->project) return;
+    s->failed |= s->accepted & da_project(s->qn, s->vn, s->tn, g->c, s->step, s->accepted, &g->past);
+    s->failed |= s->accepted & da_leads_over(g, s, all->rtol);
 }
 
 /* On from there. */

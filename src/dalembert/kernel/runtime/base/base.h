@@ -54,7 +54,8 @@ enum {
     DA_NO_FORCE = 10,      /* no constraint force found that agrees with the work it is said to do */
     DA_SINGULAR_FORCE = 11, /* none agrees, or any does: the equations for it are singular */
     DA_CHATTERS = 12,      /* the motion is driven back over a kink as soon as it has crossed it */
-    DA_CORNER = 13         /* a constraint has a corner at a kink: the velocity would have to jump */
+    DA_CORNER = 13,        /* a constraint has a corner at a kink: the velocity would have to jump */
+    DA_EDGE = 14           /* it has one elsewhere: however short the step, the constraints ask for another velocity */
 };
 
 /* No value where one of the two has none: of pivots, those after a vanished one have none, and it must not be

@@ -61,6 +61,7 @@ typedef struct {
        where it was last asked whether it gets on. */
     double h, last_step, last_norm, longest, mark;
     int rejected;
+    double edge; /* where the last step began that led over a corner of the constraints */
 
     /* So many times the step was taken again for what lies inside, and how long steps with outputs inside may be, once
        one had to be shortened for them. */
@@ -165,6 +166,7 @@ DA_PIECE void da_begin(da_run *r, const double *y0, const double *p, const doubl
     r->t = r->mark = r->t0;
     r->next = r->part = 0;
     r->rejected = r->series = 0;
+    r->edge = -INFINITY;
     r->last_step = r->longest = 0.0;
     r->last_norm = 1.0;
     r->shortened = 0;

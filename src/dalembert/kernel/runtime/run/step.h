@@ -42,7 +42,7 @@ DA_FN int da_choose(da_run *r)
     if (r->pace && r->pace->count) r->h = da_min(r->h, da_longest(r->pace, r->t, &r->part));
     const double least = da_least_step(r);
     if (r->h < least) {
-        r->status = DA_STEP_TOO_SMALL;
+        r->status = r->t - r->edge < DA_EDGE_NEAR * least ? DA_EDGE : DA_STEP_TOO_SMALL;
 #if DA_WITH_KINKS
         if (DA_KINKS && r->anchor.turned && r->t - r->anchor.t < DA_KINK_ZENO * least) {
             r->events->stuck = r->anchor.watch.kink;
@@ -84,7 +84,20 @@ DA_FN int da_arrive(da_run *r)
         for (int j = 0; j < DA_NW; j++) r->kept[j] = r->ynew[j];
     }
     r->ctx.steps++;
+#ifdef DA_OF_LARGE_SYSTEMS
     if (r->project) r->status = da_project(r->ynew, r->tnew, &r->ctx);
+#else
+    if (DA_VELOCITY_ROWS && r->project) {
+        double v[DA_N];
+        for (int i = 0; i < DA_N; i++) v[i] = r->ynew[DA_N + i];
+        r->status = da_project(r->ynew, r->tnew, &r->ctx);
+        if (!r->status && da_leads_over(r, v, r->ynew + DA_N)) {
+            r->edge = r->t;
+            r->ctx.steps--;
+            return da_again(r, 0.2 * r->step);
+        }
+    }
+#endif
 #if DA_WITH_TAYLOR
     if (r->series) {
         r->status = da_taylor_settle(&r->own.taylor, r->status, r->step, r->tnew, r->ynew, r->fnew, r->rtol, r->atol,

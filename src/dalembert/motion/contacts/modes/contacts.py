@@ -37,7 +37,7 @@ from dalembert.motion.contacts.modes.modes import (
     repeat_runs,
     runs_of,
 )
-from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along
+from dalembert.motion.contacts.modes.regular import SPREAD, Equations, eliminate, equations_along, equations_near
 from dalembert.motion.contacts.modes.regular_instant import fundamental_of, solve_regular
 from dalembert.motion.contacts.modes.small_instant import Instant, small_instant, solution_of, with_contacts
 from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_modes, system_of_mode
@@ -498,7 +498,7 @@ class Contacts:
                 return found
         together: dict[str, Array] = {}
         for mode, at in _by_mode(modes):
-            part = equations_along(self.evaluation(mode), q[at], v[at], t[at])
+            part = equations_near(self.evaluation(mode), q[at], v[at], t[at])
             if part is None:
                 return None
             for name, values in vars(part).items():

@@ -8,7 +8,7 @@ Rank-revealing algebra takes a hundred times as long for some hundred contacts. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from dalembert.motion.state.evaluation import Evaluation
 SPREAD = 1e-10
 # From this many equations on, most of their coefficients are zero.
 SPARSE = 120
+# Newton's method for forces that friction follows: a step of this share is the last one, so many at most.
+SETTLED, PASSES = 1e-8, 12
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,33 @@ def equations_along(evaluation: Evaluation, q: Array, v: Array, t: Array) -> Equ
     if not is_linear(evaluation):
         return None
     return Equations(*evaluation.dynamics_along(q, v, t), *evaluation.affine_work_along(q, v, t))
+
+
+def equations_near(evaluation: Evaluation, q: Array, v: Array, t: Array) -> Equations | None:
+    """The same, with work that follows the forces in another way, as friction does that two constraints share: its
+    tangent at the forces that solve the equations, by Newton's method from those without it. No value at points where
+    that does not settle; None where rows are nonlinear in q̈.
+    """
+    if evaluation.graph.nonlinear or is_linear(evaluation):
+        return equations_along(evaluation, q, v, t)
+    M, Q, A, b = evaluation.dynamics_along(q, v, t)
+    by_force = np.swapaxes(A, 1, 2)
+    of = Equations(M, Q, A, b, np.zeros_like(Q), np.zeros_like(by_force))
+    with np.errstate(invalid="ignore"):
+        multipliers = eliminate(of).multipliers
+        ideal = np.einsum("tni,ti->tn", by_force, multipliers)
+        for _ in range(PASSES):
+            actual = np.einsum("tni,ti->tn", by_force, multipliers)
+            C, by_actual, by_multipliers = evaluation.slopes_of_work_along(q, v, t, ideal, actual, multipliers)
+            slope = by_actual @ by_force + by_multipliers
+            of = replace(of, C0=C - np.einsum("tni,ti->tn", slope, multipliers), slope=slope)
+            before, multipliers = multipliers, eliminate(of).multipliers
+            # The next tangent would differ by the square of this.
+            moved = np.abs(multipliers - before).max(axis=1, initial=0.0)
+            settled = moved <= SETTLED * np.abs(multipliers).max(axis=1, initial=0.0)
+            if (settled | np.isnan(moved)).all():
+                break
+    return replace(of, C0=np.where(settled[:, None], of.C0, np.nan))
 
 
 def is_linear(evaluation: Evaluation) -> bool:
