@@ -87,6 +87,8 @@ def _passage(room_at: Callable[[float], float], a: float, b: float, room_at_a: f
         middle = (a + b) / 2
         if b - a <= same or not a < middle < b or abs(low) <= SOLVED:
             break
+        if not low < high:
+            break
         chord = b - (b - a) * low / (low - high)
         t = middle if turn % HALVING == HALVING - 1 or not a < chord < b else chord
         value = room_at(t)
