@@ -11,7 +11,8 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.cone_programs import SOLVED
 from dalembert.motion.contacts.decide.undetermined import INSIDE, room
-from dalembert.motion.contacts.modes.contacts import Contacts, are_unchanged, is_unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts_at_states import are_unchanged, is_unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
 
