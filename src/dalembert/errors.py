@@ -57,6 +57,8 @@ class InconsistentState(DalembertError):
 class InconsistentConstraints(DalembertError):
     """Constraints that cannot hold together: b is not in the range of A."""
 
+    SAYS = "no acceleration satisfies the constraints together (b not in range of A"
+
 
 class UndeterminedMotion(DalembertError):
     """The mass matrix leaves a direction free that no constraint determines."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.errors import DalembertError
+from dalembert.errors import DalembertError, InconsistentConstraints
 from dalembert.kernel import kernel as kernels
 from dalembert.kernel.events import EventBuffer
 from dalembert.kernel.kernel import Kernel, KernelRun, PaceArgument, RunWatch
@@ -406,7 +406,7 @@ def _failure(evaluation: Evaluation, run: KernelRun, buffer: EventBuffer | None,
         kernels.STEP_TOO_SMALL: TOO_SHORT,
         kernels.STALLED: STALLED,
         kernels.UNDEFINED: "the model has no finite value there.",
-        kernels.INCONSISTENT: "no acceleration satisfies the constraints together (b not in range of A).",
+        kernels.INCONSISTENT: f"{InconsistentConstraints.SAYS}).",
         kernels.UNDETERMINED: "a direction has neither mass nor constraint, so the motion is not determined.",
         kernels.NO_PROJECTION: "the state could not be returned to the constraints.",
         kernels.NO_METHOD: "the kernel was made without this method.",

@@ -352,8 +352,8 @@ class Evaluation:
             quoted = " and ".join(f"'{name}'" for name in names)
             raise InconsistentConstraints(
                 f"{self.system.name}: {quoted} cannot {'both ' if len(names) == 2 else ''}hold at t = {t:.6g}: "
-                "no acceleration satisfies the constraints together (b not in range of A, relative residual "
-                f"{solution.residual.max():.2g}). Remove one, or correct the model or the state."
+                f"{InconsistentConstraints.SAYS}, relative residual {solution.residual.max():.2g}). "
+                "Remove one, or correct the model or the state."
             )
 
     def branching_constraints(self, q: Array, v: Array, t: float) -> list[str]:

@@ -61,6 +61,7 @@ class Rest:
     pushes: dict[int, int] = field(default_factory=dict)  # signs of reactions that have just turned
     opening: set[int] = field(default_factory=set)  # one-sided constraints that let go
     given: Mode | None = None  # the mode with undetermined forces that has just given way
+    loose: bool = False  # nothing closes that need not, if that can be
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,13 @@ def decide(
     here = Situation(contacts, scale, t, q, v, rest, frozenset(stopped), frozenset(touching), frames, slide)
     found: Decision | None = None
     trouble: DalembertError | None = None
+    if rest.loose:
+        try:
+            found = _pivoted(here, _all_open(here), last is not None)
+        except DalembertError:
+            found = None
+        if found is not None:
+            return found
     try:
         found = _pivoted(here, guess or _first_guess(here, last), last is not None)
     except DalembertError as error:
@@ -156,6 +164,16 @@ def _first_guess(here: Situation, last: Mode | None) -> Mode:
         pushes.append(push if states[-1] == SLIP else 1)
     mode = Mode(tuple(states), tuple(directions), tuple(pushes), closed, here.frames)
     return _leaving(here, mode, last)
+
+
+def _all_open(here: Situation) -> Mode:
+    """What must close is closed from there on."""
+    contacts = here.contacts
+    first = _first_guess(here, None)
+    states = tuple(
+        state if carrier is None else OPEN for state, carrier in zip(first.states, contacts.carrier, strict=True)
+    )
+    return replace(first, states=states, closed=(False,) * len(contacts.one_sided))
 
 
 def _leaving(here: Situation, mode: Mode, last: Mode | None) -> Mode:

@@ -17,7 +17,8 @@ from dalembert.arrays import Array
 from dalembert.graph.timed import timed_of
 from dalembert.motion.contacts.decide.cone_programs import Deepest, Entries, Programme
 from dalembert.motion.contacts.decide.spare import shared_rows
-from dalembert.motion.contacts.modes.contacts import MOST_NUMBERS, Contacts, is_unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts_at_states import MOST_NUMBERS, is_unchanged
 from dalembert.motion.contacts.modes.modes import OPEN, SLIP, STICK, Mode, ModeSolution
 
 # Below this share of the forces, a distance from the cones is rounding of the programme.

@@ -25,8 +25,9 @@ SOLVED = 1e-13
 # What is taken where rounding is more than that: redundant contacts, of large ratios of masses.
 ACCEPTED = 1e-9
 ROUNDS, SWEEPS, NEWTON_STEPS = 80, 40, 25
-# Beside inverse inertias of one: above their rounding, and below what redundant contacts leave of them.
-SOFT = 1e-11
+# Beside inverse inertias of one, one after the other: above their rounding, and below what redundant contacts leave of
+# them; or more than that, of contacts that are almost redundant, where Newton's method goes on from there.
+SOFT = (0.0, 1e-11, 1e-9, 1e-7)
 # Beside velocities of one: larger impulses brace contacts against each other (see `braced.py`).
 MOST = 1e3
 
@@ -82,7 +83,7 @@ def _by_pivots(problem: Problem) -> Array | None:
     """A solution along lines, improved where contacts are redundant and pivots have gathered rounding; with contacts
     that give way by next to nothing where pivots end on a ray without them.
     """
-    for soft in (0.0, SOFT):
+    for soft in SOFT:
         G = problem.G + soft * np.eye(problem.b.size)
         found = _along_lines(Problem(G, problem.b, problem.places, problem.mu, problem.given))
         if found is None:

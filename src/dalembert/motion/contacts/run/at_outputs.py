@@ -10,7 +10,8 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.decide import solve_mode
 from dalembert.motion.contacts.decide.undetermined import smallest_along
-from dalembert.motion.contacts.modes.contacts import MOST_NUMBERS, Contacts, is_unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts_at_states import MOST_NUMBERS, is_unchanged
 from dalembert.motion.contacts.modes.modes import OPEN, Mode, ModeSolution, repeat_runs, runs_of
 from dalembert.motion.integrate.trajectory import Trajectory
 from dalembert.motion.state.contact_history import ContactHistory, Held

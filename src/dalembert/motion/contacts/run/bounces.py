@@ -14,7 +14,8 @@ from dalembert.arrays import Array
 from dalembert.kernel.events import Bounces
 from dalembert.motion.contacts.impacts.blow import LAWS, SMOOTH, Piece
 from dalembert.motion.contacts.impacts.impacts import ContactImpulse, Impact
-from dalembert.motion.contacts.modes.contacts import KEPT, Contacts
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts_at_states import KEPT
 from dalembert.motion.contacts.modes.modes import OPEN, Mode
 from dalembert.remember import changed, remember
 

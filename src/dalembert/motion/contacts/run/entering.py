@@ -33,6 +33,7 @@ def enter_mode(
     """The mode at a state, the state returned to its constraints, and the instant that has decided. stopped: contacts
     at rest; touching: one-sided constraints that may be closed; last: the mode before.
     """
+    touching = between.closed_together(t, q, v, touching)
     rested = rattled_to_rest(between, t, q, v, touching, last) if between.met else None
     if rested is not None:
         v, slow, touching = rested
@@ -50,7 +51,10 @@ def enter_mode(
     for _ in range(MOST_SETTLED) if settles else ():
         closing = between.closing_again(t, q, v, mode)
         if closing:
-            touching = touching | closing
+            # Not what is open by a gap that is no rounding: an event tells when it closes.
+            kept = between.closed_together(t, q, v, touching | closing)
+            closing, touching = closing & kept, kept
+        if closing:
             v = between.without_slow_bounces(t, q, v, touching)
         earlier, stopped = mode, between.contacts_at_rest(q, v, t)
         mode, found, v = _decided(between, settings, t, q, v, stopped, touching, last)

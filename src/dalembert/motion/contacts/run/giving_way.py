@@ -11,7 +11,8 @@ import numpy as np
 from dalembert.arrays import Array
 from dalembert.motion.contacts.decide.cone_programs import SOLVED
 from dalembert.motion.contacts.decide.undetermined import INSIDE, room
-from dalembert.motion.contacts.modes.contacts import Contacts, are_unchanged, is_unchanged
+from dalembert.motion.contacts.modes.contacts import Contacts
+from dalembert.motion.contacts.modes.contacts_at_states import are_unchanged, is_unchanged
 from dalembert.motion.contacts.modes.modes import Mode
 from dalembert.motion.integrate.trajectory import Trajectory
 
@@ -86,6 +87,8 @@ def _passage(room_at: Callable[[float], float], a: float, b: float, room_at_a: f
     for turn in range(MOST_CHORDS):
         middle = (a + b) / 2
         if b - a <= same or not a < middle < b or abs(low) <= SOLVED:
+            break
+        if not low < high:
             break
         chord = b - (b - a) * low / (low - high)
         t = middle if turn % HALVING == HALVING - 1 or not a < chord < b else chord

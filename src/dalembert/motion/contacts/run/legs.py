@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dalembert.arrays import Array, largest
-from dalembert.errors import DalembertError, MotionFailed
+from dalembert.errors import DalembertError, InconsistentConstraints, MotionFailed
 from dalembert.mechanics.solve.fundamental import Fundamental
 from dalembert.methods.table import STIFF
 from dalembert.motion.contacts.decide.agreement import moment_at
@@ -34,7 +34,7 @@ from dalembert.motion.contacts.run.jumping_surfaces import JUMPS, Jumps, ended_b
 from dalembert.motion.contacts.run.record import Record
 from dalembert.motion.contacts.run.small_sizes import small_sizes, small_sizes_of_leg
 from dalembert.motion.contacts.run.standing import standing, stays
-from dalembert.motion.contacts.run.transitions import ALMOST, GAP, Transitions
+from dalembert.motion.contacts.run.transitions import ALMOST, GAP, Mark, Transitions
 from dalembert.motion.integrate.again import Again
 from dalembert.motion.integrate.events import Crossing, Outcome
 from dalembert.motion.integrate.native import REPEATED
@@ -122,6 +122,10 @@ class _Opening:
     kept: dict[str, bool]
 
 
+class _Wedged(Exception):
+    """A leg whose contacts are held closed by nothing but each other, and cannot stay so."""
+
+
 class _Run:
     def __init__(self, contacts: Contacts, settings: Settings, integrate: Integrate) -> None:
         self.contacts, self.settings, self.leg = contacts, settings, integrate
@@ -133,9 +137,11 @@ class _Run:
         self.steps = 0  # of all legs so far
         self.is_repeated = False  # whether it is known from before to be one leg
         self.again: Again | None = None  # that leg once more
+        self.is_new = True  # whether nothing of the present leg is written down yet
 
     def integrate(self, q: Array, v: Array, t: float) -> Legs:
         contacts, times, record = self.contacts, self.settings.times, self.record
+        origin = q, v
         opening = self.begin(q, v, t)
         between = self.between
         end, work = float(times[-1]), between.ledger.empty()
@@ -146,6 +152,7 @@ class _Run:
         begins, stands = opening.first, False
         q, v, mode = begins.q, begins.v, begins.mode
         while True:
+            arrived = q, v, work, between.mark(), len(record.events)
             if before is not None:
                 try:
                     parting = v
@@ -158,7 +165,14 @@ class _Run:
                 record.events += changes(contacts, t, before, Side(mode, q, v), between.met, between.halted)
                 stands = self._stands(decided)
                 if not stands:
-                    begins = self._begins(mode, t, q, v)
+                    try:
+                        begins = self._begins(mode, t, q, v)
+                    except DalembertError as error:
+                        if between.loose or not any(mode.closed):
+                            failure = failure_message(contacts.system.name, t, str(error))
+                            break
+                        q, v, work = self._back(arrived)
+                        continue
             soon = int(times.searchsorted(t, side="right"))
             if before is not None:
                 ended = self._passed_between(t, q, v, before, mode)
@@ -176,6 +190,15 @@ class _Run:
                 break
             try:
                 leg = self._integrate_leg(begins, later, t, work)
+            except _Wedged:
+                if before is None:
+                    record.events.clear()
+                    opening = self.begin(*origin, t, loose=True)
+                    between, begins = self.between, opening.first
+                    q, v, mode = begins.q, begins.v, begins.mode
+                else:
+                    q, v, work = self._back(arrived)
+                continue
             except DalembertError as error:  # it has no first step; what was computed before is kept
                 if record.is_empty:
                     raise
@@ -228,9 +251,16 @@ class _Run:
                 self.settings.kept["again"] = replace(self.again, start=(contacts, None))
         return self.end(failure, ended)
 
-    def begin(self, q: Array, v: Array, t: float) -> _Opening:
-        """How the motion begins, written down."""
-        opening = self._opened(q, v, t)
+    def _back(self, arrived: tuple[Array, Array, Array, Mark, int]) -> tuple[Array, Array, Array]:
+        """Where the last leg ended, for another mode than was decided there."""
+        q, v, work, known, told = arrived
+        del self.record.events[told:]
+        self.between.decide_anew(known)
+        return q, v, work
+
+    def begin(self, q: Array, v: Array, t: float, loose: bool = False) -> _Opening:
+        """How the motion begins, written down. loose: nothing is closed that need not be."""
+        opening = self._opened(q, v, t, loose)
         self.between, self.least = opening.between.copy(), opening.least
         self.record.masses, self.is_repeated = opening.masses, ONE_LEG in opening.kept
         after = Side(opening.first.mode, opening.first.q, opening.first.v)
@@ -243,13 +273,15 @@ class _Run:
         trajectory = record.trajectory(failure, ended, between.impacts, between.undetermined, self._is_spent())
         return Legs(trajectory, tuple(record.modes), self.contacts, tuple(between.impacts))
 
-    def _opened(self, q: Array, v: Array, t: float) -> _Opening:
+    def _opened(self, q: Array, v: Array, t: float, loose: bool) -> _Opening:
         """How the motion begins. It is kept with the settings: a system is run from its own start again and again."""
-        key, kept = (self.contacts, q.tobytes(), v.tobytes(), t), self.settings.kept.setdefault("opening", {})
-        return remember(kept, key, lambda: self._opening(q, v, t), OPENINGS)
+        key, kept = (self.contacts, q.tobytes(), v.tobytes(), t, loose), self.settings.kept.setdefault("opening", {})
+        return remember(kept, key, lambda: self._opening(q, v, t, loose), OPENINGS)
 
-    def _opening(self, q: Array, v: Array, t: float) -> _Opening:
-        contacts, times, between = self.contacts, self.settings.times, self.between
+    def _opening(self, q: Array, v: Array, t: float, loose: bool) -> _Opening:
+        contacts, times = self.contacts, self.settings.times
+        between = self.between = Transitions(contacts)
+        between.loose = loose
         masses = np.abs(contacts.unconstrained(q, v, t)[0].diagonal())
         least = small_sizes(contacts, self.settings, q, v, t)
         v, touching = between.start(q, v, t, float(times[-1]) - float(times[0]))
@@ -310,6 +342,7 @@ class _Run:
         contacts, scale = self.contacts, self.between.scale
         mode, q, v, start, creeps = begins.mode, begins.q, begins.v, begins.start, begins.creeps
         evaluation = contacts.evaluation(mode.without_spare, scale.slow)
+        self.is_new = True
         if not creeps:
             return self._part(mode, evaluation, later, t, q, v, start, work, None, begins.rising)
         since, moment = t, moment_at(scale, q, v, start)
@@ -361,7 +394,14 @@ class _Run:
             then = changed(during, times=_from(t, times), kept={**self.kept})
             return integrate(evaluation, then, q, v, t, self.contacts.instant(mode.without_spare, q, v, t), work)
 
-        leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(evaluation.graph.heats)])
+        try:
+            leg = integrate(evaluation, during, q, v, t, start, work[ledger.columns(evaluation.graph.heats)])
+        except DalembertError as error:  # it has no first step
+            if self._is_wedged(mode, str(error)):
+                raise _Wedged from error
+            raise
+        if self._is_wedged(mode, leg.failure):
+            raise _Wedged
         self.kept = {key: during.kept[key] for key in LASTING if key in during.kept}
         if not (mode.spare or mode.undetermined):
             self.again = during.kept.get("again")
@@ -377,6 +417,14 @@ class _Run:
         if leg.corner is not None and self._jumps(mode, *leg.corner):
             leg = ended_by_jump(leg, *leg.corner)
         return self.take(mode, evaluation, leg, work)
+
+    def _is_wedged(self, mode: Mode, failure: str | None) -> bool:
+        """Whether contacts cannot stay closed together along a leg that was decided with them, and that may be decided
+        anew without those that need not push: discs in a row between walls are held by friction just while they are in
+        line.
+        """
+        contradicted = failure is not None and InconsistentConstraints.SAYS in failure
+        return contradicted and self.is_new and any(mode.closed) and not self.between.loose
 
     def _jumps(self, mode: Mode, t: float, y: Array) -> bool:
         """Whether a surface jumps to another speed here under contacts that stick to it: they slip right after."""
@@ -395,6 +443,7 @@ class _Run:
             leg = self._take_bounces(mode, leg, leg.bounces, entries)
         leg = changed(leg, y=np.concatenate([leg.y[:, : 2 * n], entries], axis=1))
         self.steps += leg.steps
+        self.is_new, self.between.loose = False, False
         inner = leg.ended in OWN_ENDINGS or self.contacts.ending(mode, leg.ended) is not None
         self.record.keep(leg, mode, inner)
         return leg

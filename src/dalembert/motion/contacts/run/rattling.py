@@ -33,7 +33,7 @@ def rattled_to_rest(
     if approach > slowest:
         return None
     speeds = lengths(contacts, contacts.at(q, v, t).slide)
-    shut = {j for j in near if abs(rate[j]) <= slowest}
+    shut = between.closed_together(t, q, v, {j for j in near if abs(rate[j]) <= slowest})
     slow = {k for k, j in enumerate(contacts.carrier) if j in shut and speeds[k] <= slowest}
     if not slow or not between.met <= shut:
         return None

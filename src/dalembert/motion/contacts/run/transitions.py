@@ -11,7 +11,7 @@ import numpy as np
 from dalembert.arrays import Array, largest
 from dalembert.errors import DalembertError, InconsistentState, UndeterminedMotion
 from dalembert.mechanics.solve.fundamental import UndeterminedDirection, solve
-from dalembert.motion.contacts.decide.agreement import lengths
+from dalembert.motion.contacts.decide.agreement import AGREES, lengths
 from dalembert.motion.contacts.decide.decide import REST, Decision, Rest, decide
 from dalembert.motion.contacts.decide.spare import mode_with_undetermined_forces
 from dalembert.motion.contacts.impacts.corners import require_no_corner
@@ -21,6 +21,7 @@ from dalembert.motion.contacts.modes.modes import OPEN, STICK, Ending, Mode
 from dalembert.motion.contacts.modes.scale import Scale, scale_of
 from dalembert.motion.contacts.modes.switched import SLOW
 from dalembert.motion.contacts.run.bounces import BOUNCES, RISE, Bounced
+from dalembert.motion.contacts.run.in_line import InLine
 from dalembert.motion.contacts.run.ledger import Ledger
 from dalembert.motion.state.consistent import require_consistent_state
 from dalembert.motion.state.project import project
@@ -48,6 +49,9 @@ ROUNDING = 1e-15
 # One that is open, and further below zero than rounding of its terms, is brought back there.
 OVERLAP = 1e-14
 
+# What is known before a mode is decided: what must not rest, the number of blows, and the last of them.
+Mark = tuple[Rest, int, tuple[Impact, ...]]
+
 
 class Transitions:
     """From what ended one mode to the next, with what is remembered of the instants before.
@@ -64,6 +68,7 @@ class Transitions:
         self.impacts: list[Impact] = []
         self.undetermined = False
         self.caught: list[int] = []  # which are blows without a collision of this instant, whose work is to be counted
+        self.loose = False  # whether the next mode closes nothing that need not be closed
         self._rest = Rest()
         self._farthest = 0.0  # the largest terms of gaps at the impacts so far
         self._approach = 0.0  # the fastest at which a one-sided constraint closed
@@ -76,6 +81,16 @@ class Transitions:
         other.caught = [*self.caught]
         other._rest = replace(self._rest)
         return other
+
+    def mark(self) -> Mark:
+        """What is known before a mode is decided, to `decide_anew` from."""
+        return self._rest, len(self.impacts), tuple(self.impacts[-1:])
+
+    def decide_anew(self, mark: Mark) -> None:
+        """Forget the mode that was decided after a mark: the next one closes nothing that need not be closed."""
+        self._rest, count, last = mark
+        self.impacts[max(count - 1, 0) :] = last
+        self.caught, self.loose = [], True
 
     # -- the start
 
@@ -154,6 +169,7 @@ class Transitions:
         slow = self._stopping_speed(q, v, t, rtol)
         if slow != self.scale.slow:
             self.scale = replace(self.scale, slow=slow)
+        self._rest.loose = self.loose
         mode, found, v = self._decide(t, q, v, stopped, touching, last, guess)
         self.undetermined |= found.undetermined
         if found.undetermined:
@@ -210,6 +226,7 @@ class Transitions:
             if not self.is_passed(k, q, v, t):
                 stopped |= {k}
                 self.halted = stopped
+                self.loose = not self._is_pressed(mode, k, t, q, v)
         elif ending.kind == "break":
             self._rest.leaving = {k}
         elif ending.kind == "turn":
@@ -223,12 +240,26 @@ class Transitions:
             stopped = self.contacts_at_rest(q, v, t)
         return v, work, stopped, closed
 
+    def _is_pressed(self, mode: Mode, k: int, t: float, q: Array, v: Array) -> bool:
+        """Whether something presses contact k. Where nothing does, nothing holds it as it stops: of a disc that just
+        fits between two walls and is thrown up, friction could hold it at the top only by reactions out of nothing.
+        """
+        if sum(mode.closed) < 2:
+            return True  # one alone is not braced
+        try:
+            s = self.contacts.solve(mode, q, v, t)
+        except DalembertError:
+            return True
+        return bool(abs(s.normal[k]) > AGREES * s.force_size)
+
     def _impact(self, t: float, q: Array, v: Array, work: Array) -> tuple[Array, Array, set[int]]:
         """Velocity and work after an impact of all one-sided constraints that now meet, and those that then touch."""
         gap, rate = self.gaps(q, v, t)
         slow = REST * max(largest(v), 1e-300)
-        touching = [j for j in range(gap.size) if gap[j] <= GAP * self.reach(q)]
-        require_no_corner(self.contacts, touching, q, t, self.reach(q))
+        reach = self.reach(q)
+        near = {j for j in range(gap.size) if gap[j] <= GAP * reach}
+        touching = sorted(InLine(self.contacts, t, q, v, gap, rate).within_reach(near, reach))
+        require_no_corner(self.contacts, touching, q, t, reach)
         self._approach = max(self._approach, *(-rate[j] for j in touching))
         blows, met = impacts_at(self.contacts, touching, t, q, v, slow, self.slowest_bounce(t, q, v))
         # A constraint stated twice approaches twice, and one of the two strikes.
@@ -242,6 +273,13 @@ class Transitions:
         # What would part more slowly than the slowest bounce stays closed, if forces keep it so.
         slow = max(slow, self.slowest_bounce(t, q, v))
         return v, work, {j for j in touching if rate[j] <= slow}
+
+    def closed_together(self, t: float, q: Array, v: Array, touching: set[int]) -> set[int]:
+        """Those of the one-sided constraints that touch which may be closed together, see `InLine`."""
+        if len(touching) < 2:
+            return touching
+        line, slow = InLine(self.contacts, t, q, v, *self.gaps(q, v, t)), self.slowest_bounce(t, q, v)
+        return line.at_rest(line.within_reach(touching, self.reach(q)), slow)
 
     def closing_again(self, t: float, q: Array, v: Array, mode: Mode) -> set[int]:
         """The open one-sided constraints at zero that a velocity would pass: no event would see them close."""
