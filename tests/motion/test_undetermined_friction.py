@@ -300,3 +300,34 @@ def test_a_wall_that_only_touches_is_not_braced():
     # Located to the tolerance of 1e-9.
     assert [event["t"] for event in motion.events] == pytest.approx([stops, leaves, returns], abs=1e-7)
     assert motion.certificate.holds, motion.certificate
+
+
+@pytest.mark.parametrize(("belt", "rail"), [(0.1, 0.3), (0.3, 0.1), (0.2, 0.2), (0.3, 0.2)])
+@pytest.mark.parametrize("push", [0.5, 5.0])
+def test_what_slips_is_braked_whichever_way_an_undetermined_load_presses(push: float, belt: float, rail: float) -> None:
+    """A block between a belt and a rail, both two-sided: only N_belt + N_rail = m g is known. Of what rubs and moves
+    against its surface the friction is μ|N| along the motion of the surface, whatever sign was told for N; the rest of
+    what m ẍ takes is held or rubbed by the other, within μ|N|.
+    """
+    system = da.System(
+        "block between a belt and a rail",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="9.81*y",
+        constraints={"belt": "y = 0", "rail": "2*y = 0"},
+        nonideal=[da.Coulomb("belt", belt, point="x - 0.3*t"), da.Coulomb("rail", rail, point="x")],
+        forces={"x": f"{push}*sin(2*t)"},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 0},
+    )
+    motion = system.simulate(2, samples=41, rtol=1e-8)
+    total = motion["x''"] - push * np.sin(2 * motion.t)
+    normal = {name: contact.normal for name, contact in motion.contacts.items()}
+    assert normal["belt"] + normal["rail"] == pytest.approx(np.full(41, 9.81), rel=1e-9)
+    speed = {"belt": motion["x'"] - 0.3, "rail": motion["x'"]}
+    for mine, other, mu, limit in (("belt", "rail", belt, rail), ("rail", "belt", rail, belt)):
+        moves = np.abs(speed[mine]) > 1e-6
+        rubs = -mu * np.abs(normal[mine]) * np.sign(speed[mine])
+        held = np.abs(total - rubs)[moves]
+        # The programme that looks for loads inside the cones is solved to 1e-11 of the forces, told at outputs.
+        assert (held <= limit * np.abs(normal[other][moves]) + 1e-7).all()
+    assert motion.certificate.failures in ((), ("unique",))

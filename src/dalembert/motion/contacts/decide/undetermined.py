@@ -149,23 +149,35 @@ class _Held:
 
     def names(self, signs: Mapping[int, float]) -> list[int]:
         """What the cones belong to: contacts that stick, then, as −1 − row, closed one-sided constraints that no cone
-        holds.
+        holds, and two-sided ones under contacts that slip, whose reactions keep the sign that their friction goes by.
         """
         contacts, active = self.contacts, set(self.active.tolist())
         rows = {k: contacts.rows[contacts.contacts[k].constraints[0]] for k in signs}
         found = [k for k, row in rows.items() if row in active]
         held = {rows[k] for k in found}
         gates = zip(contacts.one_sided, self.mode.closed, strict=True)
-        return found + [-1 - row for row, shut in gates if shut and row in active and row not in held]
+        kept = [row for row in self._pressed() if row in active and row not in held]
+        return (
+            found
+            + [-1 - row for row, shut in gates if shut and row in active and row not in held]
+            + [-1 - row for row in kept]
+        )
+
+    def _pressed(self) -> dict[int, float]:
+        """The two-sided constraints under contacts that slip, and the sign of the reaction of each."""
+        contacts, mode = self.contacts, self.mode
+        slips = [k for k, c in enumerate(contacts.contacts) if mode.states[k] == SLIP and c.signed]
+        alone = [k for k in slips if contacts.carrier[k] is None and self.s.mu[k] != 0.0]
+        return {contacts.rows[contacts.contacts[k].constraints[0]]: float(mode.pushes[k]) for k in alone}
 
     def programme(self, signs: Mapping[int, float]) -> Programme:
         """|friction| ≤ μ · reaction of what sticks, reaction ≥ 0 of what is closed, and the force that all make."""
         contacts, s, size = self.contacts, self.s, self.size
         place = {int(row): k for k, row in enumerate(self.active)}
-        at, parts, sizes = [], [], []
+        at, parts, sizes, pressed = [], [], [], self._pressed()
         for k in self.names(signs):
             row = -1 - k if k < 0 else contacts.rows[contacts.contacts[k].constraints[0]]
-            limit = s.steep[row] if k < 0 else s.mu_static[k] * signs[k] * s.lever[k]
+            limit = s.steep[row] * pressed.get(row, 1.0) if k < 0 else s.mu_static[k] * signs[k] * s.lever[k]
             own = [place[row], *([] if k < 0 else (place[r] for r in contacts.stick_rows(k)))]
             at += own
             parts += [limit, *([1.0] * (len(own) - 1))]
