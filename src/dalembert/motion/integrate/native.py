@@ -36,8 +36,7 @@ from dalembert.motion.integrate.kernel_choice import (
 )
 from dalembert.motion.integrate.kinks import Kinks, with_switches
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.rounding import above_rounding
-from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.settings import Settings, above_rounding, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import singular_event
 from dalembert.motion.integrate.trajectory import (
     HAS_CORNER,

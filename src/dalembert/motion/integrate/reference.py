@@ -30,9 +30,8 @@ from dalembert.motion.integrate.events import EventWatch, Outcome, Turn
 from dalembert.motion.integrate.inside import InsideJudge
 from dalembert.motion.integrate.kinks import Kinks, Sides, with_switches
 from dalembert.motion.integrate.progress import Progress
-from dalembert.motion.integrate.rounding import above_rounding
 from dalembert.motion.integrate.scipy_methods import InsideStiff, scipy_class
-from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
+from dalembert.motion.integrate.settings import Settings, above_rounding, method_of, share_of, tolerances
 from dalembert.motion.integrate.singular import SingularWatch, nearness
 from dalembert.motion.integrate.stiffness import StiffnessWatch, is_stiff, step_of
 from dalembert.motion.integrate.trajectory import (
