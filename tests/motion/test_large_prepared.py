@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -88,6 +89,27 @@ def test_compiling_is_told_apart(monkeypatch: pytest.MonkeyPatch):
     timing = system.simulate(0.1, samples=3).timing  # what was compiled is kept
     assert timing.compile_s == 0.0
     assert timing.derive_s > 0.0
+
+
+@pytest.mark.parametrize(
+    ("forces", "options", "told"),
+    [
+        ({}, {"method": "stiff"}, "for method='stiff' all 7 coordinates"),
+        ({"a0": "-abs(a0')*a0'"}, {}, "for kinks"),
+        ({"a0": "-a0'^3"}, {}, None),
+    ],
+)
+def test_what_is_slow_as_a_whole_is_told_before(
+    forces: dict[str, str], options: dict[str, str], told: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(preparing, "MANY_AS_A_WHOLE", 7)
+    system = chain(7).replace(forces=forces)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        system.prepare(0.1, samples=3, **options)
+    messages = [str(each.message) for each in heard if "as a whole" in str(each.message)]
+    assert len(messages) == (told is not None)
+    assert told is None or told in messages[0]
 
 
 @pytest.mark.parametrize("has_library", [True, False])

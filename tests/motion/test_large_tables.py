@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -140,3 +142,44 @@ def test_an_axle_along_its_trailer(monkeypatch: pytest.MonkeyPatch) -> None:
         one, other = getattr(large, name), getattr(small, name)
         # Two integrations at rtol 1e-9.
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-7 * max(np.abs(other).max(), 1.0), err_msg=name)
+
+
+def test_threads_compile_once_and_members_run_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads may find at once that it is worth compiling; steps are forgotten once they are compiled."""
+    monkeypatch.setenv("DALEMBERT_KERNEL", "")
+    monkeypatch.setattr(making, "evaluations_worth_compiling", lambda *_: 2500)  # two hundred steps
+    system = chain(8)
+    made = making.large_model(system, "auto", "auto")
+    assert made is not None
+    assert made.kernel == "tape"
+    compiled, compile_programs = [], making.compile_programs
+
+    def slowly(*given: object) -> object:
+        compiled.append(1)
+        time.sleep(0.2)
+        return compile_programs(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(making, "compile_programs", slowly)
+    threads = [threading.Thread(target=made.by_table.compile) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(compiled), made.kernel) == (1, "compiled")
+
+
+def test_members_of_a_sweep_run_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All by tables, or all compiled, by their number alone; so they have the same bits in any order."""
+    monkeypatch.setenv("DALEMBERT_KERNEL", "")
+    system, speeds = chain(8), [0.0, 0.1, 0.2]
+    for worth, wanted in ((2500, "tape"), (1500, "compiled")):  # three members of fifty steps make 1,800 evaluations
+        monkeypatch.setattr(making, "_made", {})
+        monkeypatch.setattr(making, "evaluations_worth_compiling", lambda *_, worth=worth: worth)
+        given = {"lanes": False, "threads": 1}
+        one = system.sweep({"a0'": speeds}, 2.0, **given).final["a7"].values
+        other = system.sweep({"a0'": speeds[::-1]}, 2.0, **given).final["a7"].values
+        made = making.large_model(system, "auto", "auto")
+        assert made is not None
+        assert made.kernel == wanted
+        assert made.by_table.done > 0
+        assert (one == other[::-1]).all()

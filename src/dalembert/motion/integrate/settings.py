@@ -217,6 +217,22 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
     return share * np.maximum(np.concatenate(sizes), least)
 
 
+def above_rounding(atol: Array, settings: Settings, q: Array, start: Fundamental) -> Array:
+    """Tolerances of (q, q̇) that are no smaller than what rounding in |Aᵀ||λ| makes of them, in the time in which such
+    forces move a coordinate as far as it is from zero. Where constraints hold everything, velocities are nothing else,
+    and steps would be cut for ever to make it small: lengths of 1e8 units, whose tolerance counts in single units.
+    """
+    if settings.atol is not None or not start.multipliers.size:
+        return atol
+    mass = np.abs(np.diagonal(start.M))
+    with np.errstate(all="ignore"):
+        pulled = np.nan_to_num(np.abs(start.multipliers) @ np.abs(start.A) / mass, posinf=0.0)
+        times = np.sqrt(np.nan_to_num(np.abs(q) / pulled, posinf=0.0))
+    time = min(float(times.max(initial=0.0)), float(settings.times[-1] - settings.times[0]))
+    least = FORCE_UNITS * ROUNDING * time * pulled
+    return np.maximum(atol, np.concatenate([time * least, least]))
+
+
 def _like(sizes: Array) -> Array:
     """For each component the size, up to one unit, of the largest that sizes lead up to in small steps, as they do in
     the tail of a wave: forces there are differences of what moves the wave, and have its rounding. What another unit
@@ -267,23 +283,7 @@ FEW = 12
 # Squares of numbers this small still are numbers.
 LEAST_SIZE = 1e-100
 ROUNDING = float(np.finfo(float).eps)
-# Rounding units: forces are sums of some terms, found by some eliminations.
-UNITS = 16
 # Neighbours in size that are further apart have nothing to do with each other.
 LEAP = 1e3
-
-
-def above_rounding(atol: Array, settings: Settings, q: Array, start: Fundamental) -> Array:
-    """Tolerances of (q, q̇) that are no smaller than what rounding in |Aᵀ||λ| makes of them, in the time in which such
-    forces move a coordinate as far as it is from zero. Where constraints hold everything, velocities are nothing else,
-    and steps would be cut for ever to make it small: lengths of 1e8 units, whose tolerance counts in single units.
-    """
-    if settings.atol is not None or not start.multipliers.size:
-        return atol
-    mass = np.abs(np.diagonal(start.M))
-    with np.errstate(all="ignore"):
-        pulled = np.nan_to_num(np.abs(start.multipliers) @ np.abs(start.A) / mass, posinf=0.0)
-        times = np.sqrt(np.nan_to_num(np.abs(q) / pulled, posinf=0.0))
-    time = min(float(times.max(initial=0.0)), float(settings.times[-1] - settings.times[0]))
-    least = UNITS * ROUNDING * time * pulled
-    return np.maximum(atol, np.concatenate([time * least, least]))
+# Rounding of the forces of constraints: sums of some terms, found by some eliminations.
+FORCE_UNITS = 16

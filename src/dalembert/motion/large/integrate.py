@@ -182,7 +182,7 @@ def integrate_large(at: LargeState, settings: Settings, state: State, bar: Progr
     """The trajectory of a large system. Raises `LeftToTheSmallWay` where that will do better."""
     if not at.system.events and (found := integrate_by_steps(at, settings, state, bar)) is not None:
         return found
-    compile_where_worth_it(at, FEWEST_STEPS)
+    compile_where_worth_it(at, settings, FEWEST_STEPS)
     run = _Run(at, settings)
     reason = run.integrate(state, bar)
     at.model.by_table.done += run.evaluations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple
 
 from dalembert.collector import without_collecting
@@ -54,6 +55,7 @@ class ByTable:
     worth: int | None
     compile: Callable[[], None]
     done: int = 0
+    alone: Lock = field(default_factory=Lock)  # one thread at a time compiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,15 +169,18 @@ def _make(system: System) -> LargeModel | None:
     def compile_all() -> None:
         compiler = find_compiler()
         assert compiler is not None, "else nothing is worth compiling"
-        try:
-            compiled = compile_programs(programs, compiler)
-        except BuildError:  # a full disk, say: it goes on as it is
-            model.by_table.worth = None
-            return
-        _forget(programs)
-        lacked = not solutions or not model.is_condensed
-        model.functions.update(compiled)
-        model._condensed.update(_put_together(made, compiled) if lacked else condense())
+        with model.by_table.alone:
+            if model.evaluations_by_table() is None:
+                return  # another thread has done it
+            try:
+                compiled = compile_programs(programs, compiler)
+            except BuildError:  # a full disk, say: it goes on as it is
+                model.by_table.worth = None
+                return
+            _forget(programs)
+            lacked = not solutions or not model.is_condensed
+            model.functions.update(compiled)
+            model._condensed.update(_put_together(made, compiled) if lacked else condense())
 
     model = LargeModel(
         coordinates=structured.coordinates,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from dalembert.arrays import Array
+from dalembert.graph.structure.read import KINKED
 from dalembert.kernel.build import NO_COMPILER, find_compiler
 from dalembert.kernel.waited import waited, working_time
+from dalembert.methods.table import METHODS
 from dalembert.model.events import with_events
+from dalembert.model.language.contents import contents
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings
 from dalembert.motion.large.events import are_plain
@@ -28,6 +32,9 @@ from dalembert.motion.state.state import State
 
 if TYPE_CHECKING:
     from dalembert.model.system import System
+
+# A chain of so many links takes some ten seconds as a whole.
+MANY_AS_A_WHOLE = 90
 
 
 def prepare_large(
@@ -49,10 +56,30 @@ def prepare_large(
 def make_large_ready(system: System, settings: Settings, started: float, before: float) -> Prepared:
     """A system, with all its events, and settings that were checked. before: what had been waited for at the start."""
     model = large_model(system, settings.method, settings.backend) if are_plain(system) else None
+    if model is None and is_large(system) and (reason := why_slow_as_a_whole(system, settings)):
+        warnings.warn(f"{system.name}: {reason}", stacklevel=4)
     if model is None and (find_compiler() is not None or not is_large(system)):
         return make_ready(system, settings, started)
     seconds, compiled = working_time() - started, waited.seconds - before
     return PreparedLarge(system, settings, seconds, Timing(derive_s=seconds, compile_s=compiled))
+
+
+def why_slow_as_a_whole(system: System, settings: Settings) -> str:
+    """What is said before a long wait: definitions lead to masses that all depend on each other."""
+    many = len(system.coordinates)
+    if many < MANY_AS_A_WHOLE or not system.definitions or settings.backend == "reference":
+        return ""
+    method = METHODS.get(settings.method)
+    if method is not None and method.tableau is None:
+        what, remedy = f"method={settings.method!r}", "method='auto' takes time in proportion to them"
+    elif contents(*system.expressions()).has(*KINKED):
+        what, remedy = "kinks (abs, sign, min, max, conditions)", "smooth functions in their place take much less"
+    else:
+        return ""
+    return (
+        f"for {what} all {many} coordinates with their definitions are taken as a whole: half a minute for 100 links "
+        f"of a chain, and eight times as long for twice as many; {remedy}"
+    )
 
 
 @dataclass(frozen=True, eq=False)

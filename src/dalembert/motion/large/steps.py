@@ -16,6 +16,7 @@ from dalembert.kernel.ready.large import WORKS, LargeSystem, Program, large_libr
 from dalembert.kernel.ready.many import LONG, address
 from dalembert.kernel.rolled.functions import RolledFunction
 from dalembert.methods.table import AUTO, METHODS
+from dalembert.motion.integrate.kernel_choice import MEMBER_STEPS
 from dalembert.motion.integrate.native import in_a_thread
 from dalembert.motion.integrate.progress import Progress
 from dalembert.motion.integrate.settings import Settings, method_of, share_of, tolerances
@@ -47,7 +48,7 @@ def integrate_by_steps(at: LargeState, settings: Settings, state: State, bar: Pr
         return None
     while True:
         # What a motion keeps of an output, and its certificate, take some evaluations more.
-        compile_where_worth_it(at, max(FEWEST_STEPS, settings.times.size // 2))
+        compile_where_worth_it(at, settings, max(FEWEST_STEPS, settings.times.size // 2))
         run = _Run(at, settings, state)
         found = run.through(library, bar)
         at.model.by_table.done += int(found.report["evaluations"])
@@ -57,14 +58,18 @@ def integrate_by_steps(at: LargeState, settings: Settings, state: State, bar: Pr
         if run.is_better_stiff(found):
             raise LeftToTheSmallWay
         if run.is_to_be_compiled(found):
-            compile_where_worth_it(at, run.most)
+            compile_where_worth_it(at, settings, run.most)
             continue
         return run.trajectory(found)
 
 
-def compile_where_worth_it(at: LargeState, steps: int) -> None:
-    """Where programs are done by tables, and so few steps or fewer are left to these."""
+def compile_where_worth_it(at: LargeState, settings: Settings, steps: int) -> None:
+    """Where programs are done by tables, and so few steps or fewer are left to these. Members of a sweep all run alike,
+    in whatever order.
+    """
     left = at.model.evaluations_by_table()
+    if left is not None and settings.members:
+        left, steps = at.model.by_table.worth or 0, settings.members * MEMBER_STEPS
     if left is not None and left <= steps * EVALUATIONS_A_STEP:
         at.model.by_table.compile()
         at.begin_anew()
@@ -79,7 +84,7 @@ class _Run:
         self.atol = tolerances(settings, state.q, state.v, accelerations)
         self.is_small = at.n <= MOST_COORDINATES
         left = at.model.evaluations_by_table()
-        self.by_table = 0 if left is None else left // EVALUATIONS_A_STEP  # steps; 0: any number
+        self.by_table = 0 if left is None or settings.members else left // EVALUATIONS_A_STEP  # steps; 0: any number
         asked = settings.most_steps
         self.most = min(asked, self.by_table) if asked and self.by_table else max(asked, self.by_table)
         independent = np.ascontiguousarray(at.shares() > SINGULAR_PIVOT)
