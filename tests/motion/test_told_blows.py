@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dalembert as da
+from dalembert.motion.certificate.certify import certify
 
 Wrong = Callable[[da.Motion], da.Motion]
 
@@ -165,3 +166,14 @@ def test_a_guide_that_rubbed_is_told_as_that():
     wrong = blow(guides=lambda _: (replace(guide, state="stick"),))
     assert guide.state != "stick"
     assert wrong(motion).certified().certificate.failures == ("impact",)
+
+
+def test_a_rough_contact_that_strikes_alone_tells_its_way():
+    """Without it, a blow would be measured by its end alone, as those of several contacts are, by which any friction
+    that ends a slip would do.
+    """
+    motion = rough().simulate(1.0, rtol=1e-9, samples=11)
+    first, *others = motion.blows
+    silent = replace(first, contacts=(replace(first.contacts[0], pieces=()),))
+    assert certify(motion).holds
+    assert not certify(replace(motion, blows=(silent, *others))).holds

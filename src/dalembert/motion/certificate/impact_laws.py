@@ -139,10 +139,21 @@ class _Checked:
         named = all(is_named_right(c, *own, fastest) for c, own in zip(blow.contacts, ends, strict=True))
         if not (named and all(guide.state == Path(guide.pieces, 0.0, False).state for guide in blow.guides)):
             return float("inf")
+        if self._has_lost_its_way(ends):
+            return float("inf")
         for k in range(len(blow.contacts)):
             found += self._cone(k) + self._restitution(k)
             found += self._path(k) if blow.contacts[k].pieces else self._together(k)
         return max(found)
+
+    def _has_lost_its_way(self, ends: Sequence[tuple[Array, Array]]) -> bool:
+        """Whether a rough contact strikes alone and does not tell how: its end would then be measured by the laws of
+        several contacts, which are others.
+        """
+        contact, *more = self.blow.contacts
+        if more or contact.pieces or not self.sided[0].tangents.size or not contact.normal > 0.0:
+            return False
+        return float(-ends[0][0][0]) > STILL * self.weights[0] * self.size
 
     def _velocities(self, k: int, v: Array) -> Array:
         return np.asarray(self.rows[k] @ v + self.offsets[k])

@@ -33,6 +33,7 @@ from dalembert.motion.contacts.decide.agreement import (
 )
 from dalembert.motion.contacts.decide.combinations import count_options, every_mode
 from dalembert.motion.contacts.decide.coupling import friction_may_be_ambiguous
+from dalembert.motion.contacts.decide.sifting import not_clearly_wrong
 from dalembert.motion.contacts.decide.spare import shared_rows
 from dalembert.motion.contacts.decide.undetermined import Giving, smallest_within_cones, within_cones
 from dalembert.motion.contacts.modes.contacts import Contacts
@@ -410,7 +411,7 @@ def _unit(vector: Array) -> Array:
 def _looked_through(here: Situation, known: Decision | None, trouble: DalembertError | None) -> Decision:
     """The mode among all combinations; says where there is none, or several that move differently."""
     found: list[Decision] = [] if known is None else [known]
-    for mode in every_mode(here):
+    for mode in not_clearly_wrong(here, every_mode(here)):
         if (known is not None and mode == known[0]) or (here.rest.given is not None and mode.does_as(here.rest.given)):
             continue
         try:

@@ -7,12 +7,14 @@ from functools import cached_property
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from dalembert.arrays import Array
 from dalembert.graph.contacts import ContactState
 from dalembert.kernel.events import Bounces
 from dalembert.kernel.ready.bounces import Blows, index_array
 from dalembert.kernel.ready.contact_states import contact_states
+from dalembert.kernel.ready.many import Many
 from dalembert.kernel.ready.together import together_of
 from dalembert.model.constraints import is_linear
 from dalembert.model.events import MARK
@@ -20,7 +22,7 @@ from dalembert.model.friction.contact import SPEED, heat_names
 from dalembert.model.language.symbols import t as time
 from dalembert.model.system import System
 from dalembert.motion.contacts.modes.frames import frame_values
-from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED
+from dalembert.motion.contacts.modes.mode_data import SLOW_SPEED, of_contact, of_gate
 from dalembert.motion.contacts.modes.modes import (
     OPEN,
     Ending,
@@ -30,6 +32,8 @@ from dalembert.motion.contacts.modes.switched import SLOW, Switched, switched_mo
 from dalembert.motion.state.evaluation import Evaluation
 from dalembert.remember import remember
 
+# Which of several are so.
+Marks = NDArray[np.bool_]
 # Numbers that differ by this share of the largest are the same but for rounding.
 UNCHANGED = 1e-14
 # So many coefficients of equations are held at once: 32 MB for each array of them.
@@ -68,6 +72,7 @@ class ContactsAtStates:
         self._parts: dict[Hashable, tuple[Array, Array, Array, Array]] = {}
         self._facing: dict[Hashable, Array] = {}
         self._steep: dict[Hashable, Array] = {}
+        self.kept_programs: dict[Hashable, Many | None] = {}  # of `many_modes`
         self.kept_bounces: dict[Hashable, Bounces] = {}  # of `run.bounces`
         own = self.switched.system.events[len(system.events) :]
         self._endings = {event.name: number for number, event in enumerate(own)}
@@ -240,6 +245,23 @@ class ContactsAtStates:
             place = self._places.get(name)  # what a system does not use, it has no parameter for
             if place is not None:
                 p[place] = value
+        return p
+
+    def parameters_of_modes(self, first: Mode, slips: Marks, sticks: Marks, ways: Array, closed: Marks) -> Array:
+        """The parameters (T, …) of modes with determined forces and the pushes and frames of the first one. slips,
+        sticks, ways (T, contacts), closed (T, gaps): what they do.
+        """
+        p = np.tile(self._with(self.switched.values(first, SLOW)), (ways.shape[0], 1))
+        for k in range(len(self.contacts)):
+            own = (slips[:, k], sticks[:, k], sticks[:, k], ~(slips | sticks)[:, k], ~slips[:, k], ways[:, k])
+            for symbol, values in zip(of_contact(k), own, strict=False):
+                if symbol.name in self._places:
+                    p[:, self._places[symbol.name]] = values
+        for j in range(len(self.one_sided)):
+            shut = closed[:, j]
+            for symbol, values in zip(of_gate(j), (shut, ~shut, shut), strict=False):
+                if symbol.name in self._places:
+                    p[:, self._places[symbol.name]] = values
         return p
 
     def _parameters(self, frames: tuple[float, ...]) -> Array:
