@@ -63,3 +63,23 @@ def test_an_edge_of_a_spindle_of_revolution():
     spindle = on_a_cone(start=start).replace(constraints={"cone": "(sqrt(x^2 + y^2) - 0.5)^2 + z^2 = 1"})
     with pytest.raises(da.MotionFailed, match=CORNER):
         spindle.simulate(2)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e8])
+@pytest.mark.parametrize("options", [{}, {"backend": "reference"}, {"method": "stiff"}])
+def test_what_rests_has_no_corners(options, size):
+    """Two masses, one held by two lines and one hanging from it: velocities are rounding of forces that balance, which
+    constraints remove in full, and nothing says how small they should be.
+    """
+    held = da.System(
+        "held",
+        coordinates="x y z w",
+        kinetic="m*(x'^2 + y'^2 + z'^2 + w'^2)/2",
+        potential="m*g*(y + w)",
+        constraints={"a": "x = 1.3*l", "b": "y = 0.7*l - x/3", "rope": "(x - z)^2 + (y - w)^2 = l^2"},
+        parameters={"m": 3.1, "g": G, "l": size},
+        initial={"x": "1.3*l", "y": "0.7*l - 1.3*l/3", "z": "1.3*l", "w": "0.7*l - 1.3*l/3 - l"}
+        | dict.fromkeys(("x'", "y'", "z'", "w'"), 0),
+    )
+    motion = held.simulate(5 * np.sqrt(size / G), samples=5, atol=1e-30, **options)
+    np.testing.assert_allclose(motion.q, motion.q[[0]].repeat(5, axis=0), atol=1e-12 * size)

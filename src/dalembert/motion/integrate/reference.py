@@ -17,6 +17,7 @@ from dalembert.kernel.limits import (
     EDGE_LEAST,
     EDGE_MOST,
     EDGE_NEAR,
+    EDGE_ROUNDING,
     EDGE_TOLERANCES,
     FADED,
     KINK_AGAIN,
@@ -279,7 +280,7 @@ class _Run:
             try:
                 try:
                     returned = self._return(t, solver.y)
-                    if self._leads_over(float(solver.t_old), y, solver.y, returned, solver.atol):
+                    if self._leads_over(float(solver.t_old), y, taken, solver.y, returned, solver.atol):
                         self.edge, self.steps = float(solver.t_old), self.steps - 1
                         if 0.2 * taken < 10 * float(np.spacing(t)):
                             return self._failure(t, TOO_SHORT)
@@ -373,17 +374,21 @@ class _Run:
             self.corner = turn.t, turn.y.copy()
             raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
 
-    def _leads_over(self, t: float, y: Array, reached: Array, returned: Array, atol: Array) -> bool:
-        """Whether a step from y has led over a corner of the constraints; as `da_leads_over` in runtime/run/step.h."""
+    def _leads_over(self, t: float, y: Array, step: float, reached: Array, returned: Array, atol: Array) -> bool:
+        """Whether a step from y has led over a corner of the constraints; as `da_leads_over` in runtime/run/edge.h."""
         own = slice(self.n, 2 * self.n)
         share = max(EDGE_LEAST, min(EDGE_TOLERANCES * self.settings.rtol, EDGE_MOST))
         size = max(largest(reached[own]), largest(y[own]))
-        beyond = np.abs(returned[own] - reached[own]) > share * size + EDGE_TOLERANCES * atol[own]
-        return bool(beyond.any()) and self._rows_are_apart(t, y)
+        change = np.abs(returned[own] - reached[own])
+        beyond = change[change > share * size + EDGE_TOLERANCES * atol[own]]
+        return bool(beyond.size) and self._tells_of_a_corner(t, y, step, float(beyond.max()))
 
-    def _rows_are_apart(self, t: float, y: Array) -> bool:
-        """As `da_rows_are_apart` there."""
-        M, _, A, _ = self.evaluation.dynamics(y[: self.n], y[self.n : 2 * self.n], t)
+    def _tells_of_a_corner(self, t: float, y: Array, step: float, moved: float) -> bool:
+        """As `da_tells_of_a_corner` there."""
+        M, Q, A, _ = self.evaluation.dynamics(y[: self.n], y[self.n : 2 * self.n], t)
+        mass = np.diagonal(M)
+        if not moved > EDGE_ROUNDING * step * largest(Q[mass > 0.0] / mass[mass > 0.0]):
+            return False
         return nearness(metric(M, A), A[A.any(axis=1)]) ** 2 > SINGULAR_PIVOT
 
     def _chatters(self, turn: Turn) -> str:
