@@ -111,7 +111,7 @@ DA_LANE void da_choose(const da_members *all, da_group *g, da_try *s)
     s->accepted = g->active;
 }
 
-/* Lanes that have stepped over a corner of the constraints: as da_leads_over in runtime/run/step.h. The other way says
+/* Lanes that have stepped over a corner of the constraints: as da_leads_over in runtime/run/edge.h. The other way says
    what it is. */
 DA_LANE da_mask da_leads_over(const da_group *g, const da_try *s, double rtol)
 {
