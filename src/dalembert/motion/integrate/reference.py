@@ -374,7 +374,7 @@ class _Run:
             raise MotionFailed(HAS_CORNER.format(self.kinks.text(turn.which)))
 
     def _leads_over(self, t: float, y: Array, reached: Array, returned: Array, atol: Array) -> bool:
-        """Whether a step from y has led over a corner of the constraints; as `da_leads_over` in runtime/run/edge.h."""
+        """Whether a step from y has led over a corner of the constraints; as `da_leads_over` in runtime/run/step.h."""
         own = slice(self.n, 2 * self.n)
         share = max(EDGE_LEAST, min(EDGE_TOLERANCES * self.settings.rtol, EDGE_MOST))
         size = max(largest(reached[own]), largest(y[own]))
@@ -384,8 +384,7 @@ class _Run:
     def _rows_are_apart(self, t: float, y: Array) -> bool:
         """As `da_rows_are_apart` there."""
         M, _, A, _ = self.evaluation.dynamics(y[: self.n], y[self.n : 2 * self.n], t)
-        acting = A[A.any(axis=1)]
-        return not acting.size or nearness(metric(M, A), acting) ** 2 > SINGULAR_PIVOT
+        return nearness(metric(M, A), A[A.any(axis=1)]) ** 2 > SINGULAR_PIVOT
 
     def _chatters(self, turn: Turn) -> str:
         return self.kinks.chatters(turn.which)
