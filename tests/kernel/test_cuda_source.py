@@ -204,6 +204,27 @@ def test_a_passage_of_a_singular_configuration_is_left_to_the_cpu():
     assert beside.status.tolist() == [runner.DONE]
 
 
+@needs_compiler
+@pytest.mark.parametrize("options", [{}, {"single": True, "rtol": 1e-5}])
+def test_a_step_over_a_corner_of_the_constraints_is_left_to_the_cpu(options):
+    """A slide in a meridian of a spindle of revolution into its edge at x = y = 0, where it would have to turn."""
+    edge = da.System(
+        "spindle",
+        coordinates="x y z",
+        kinetic="(x'^2 + y'^2 + z'^2)/2",
+        potential="9.81*z",
+        constraints={"spindle": "(sqrt(x^2 + y^2) - 0.5)^2 + z^2 = 1"},
+        initial={"x": 1.2, "y": 0, "z": "-sqrt(0.51)", "x'": 0, "y'": 0, "z'": 0},
+    )
+    part = runner.run(cuda_program(edge, 2.0).program, {}, **options)
+    assert part.status.tolist() == [runner.NEEDS_CPU]
+    # The energy of the start: what is across the edge was not taken away.
+    z, rates = part.final[0, 2], part.final[0, 3:]
+    assert (rates**2).sum() / 2 + 9.81 * z == pytest.approx(-9.81 * 0.51**0.5, rel=1e-4)
+    short = runner.run(cuda_program(edge, 0.3).program, {}, **options)
+    assert short.status.tolist() == [runner.DONE]
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [

@@ -468,3 +468,19 @@ class TestCopies:
 
     def test_repr(self) -> None:
         assert repr(self.system()) == "<System 'particle': coordinates x, y; 1 constraint>"
+
+
+@pytest.mark.parametrize("constraint", ["max(0, y - 2)*x' = 0", "max(0, t - 1)*x' = 0"])
+def test_a_constraint_that_acts_on_one_side_constrains(constraint):
+    """At random points between −0.9 and 0.9 it vanishes, whatever the coordinates: beyond, it does not."""
+    rail = da.System(
+        "rail",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        constraints={"rail": constraint},
+        initial={"x": 0, "y": 0, "x'": 0, "y'": 1},
+    )
+    motion = rail.simulate(3.0, samples=7)
+    assert motion.certificate.holds
+    assert motion.rank[0] == 0
+    assert motion.rank[-1] == 1

@@ -41,3 +41,20 @@ def test_what_is_held_takes_few_steps(length: float, gravity: float) -> None:
     assert np.abs(motion.v).max() < 1e-12 * length / time
     # Rods in tension and compression balance the weights, whatever their number.
     assert motion.ideal[-1] == pytest.approx([0, gravity, 0, gravity], abs=1e-9 * gravity)
+
+
+def test_a_weak_tie_far_away_makes_no_other_steps() -> None:
+    """Rounding of its force takes years to be seen: that says nothing of the tolerances of a pendulum beside it."""
+    steps = []
+    for force in ("1e-6", "0"):
+        beside = da.System(
+            "pendulum and tie",
+            coordinates="x y z w",
+            kinetic="(x'^2 + y'^2 + z'^2 + w'^2)/2",
+            potential="9.81*y",
+            constraints={"rod": "x^2 + y^2 = 1", "tie": "z = w"},
+            forces={"z": force},
+            initial={"x": 0.6, "y": -0.8, "x'": 4, "y'": 3, "z": 1e7, "w": 1e7, "z'": 0, "w'": 0},
+        )
+        steps.append(beside.simulate(200.0, samples=3, rtol=1e-11, method="dop853").timing.steps)
+    assert steps[0] == pytest.approx(steps[1], rel=0.01)  # the tie moves, by a step more or less in a hundred

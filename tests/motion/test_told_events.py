@@ -71,6 +71,25 @@ def test_a_state_at_which_nothing_is_passed_is_seen(model, samples):
             assert "repeat" in certify(with_event(motion, number, state=shifted)).failures, event
 
 
+def test_a_function_that_jumps_over_zero_has_none_there():
+    """An angle that jumps from π to −π is an event as one that passes zero; told a little later, it is none."""
+    spring = da.System(
+        "spring",
+        coordinates="x y",
+        kinetic="(x'^2 + y'^2)/2",
+        potential="(x^2 + y^2)/2",
+        initial={"x": 1, "y": 0.1, "x'": 0, "y'": 1},
+        events={"axis": "atan2(y, x)"},
+    )
+    motion = spring.simulate(7, samples=31)
+    # y = 0.1 cos t + sin t vanishes where tan t = −0.1: x = cos t is negative there, then positive.
+    assert [event["t"] for event in motion.events] == pytest.approx(np.array([1, 2]) * np.pi - np.arctan(0.1))
+    assert motion.certificate.holds
+    first = motion.events[0]["state"]
+    wrong = with_event(motion, 0, state={**first, "y": first["y"] + 0.001})
+    assert "repeat" in certify(wrong).failures
+
+
 def test_an_end_told_wrong_is_seen():
     motion = bouncing().simulate(3, samples=61)
     assert motion.ended_by == "third"

@@ -18,6 +18,8 @@ LEVELS = ("position", "velocity", "acceleration")
 IMPACT_LAWS = ("newton", "poisson", "stronge")
 #: Contacts that meet at one instant strike in one blow, or one after the other. Or in an order of their names.
 IMPACT_ORDERS = ("together", "sequence")
+# Constant here, not there.
+SIDED = (sp.sign, sp.Abs, sp.Min, sp.Max, sp.Heaviside, sp.Piecewise)
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,11 @@ def is_constant(expression: sp.Expr) -> bool:
     """Whether an expression has the same value whatever the coordinates, as sin²x + cos²x − 1 has.
 
     Decided by its values, to 30 digits, at random points that differ in the coordinates only. Functions that have no
-    value there are given the benefit of the doubt.
+    value there are given the benefit of the doubt, and those with sides, of which all points may lie on one.
     """
     expression = stood_in(expression)
+    if expression.has(*SIDED) and any(isinstance(symbol, Coordinate) for symbol in expression.free_symbols):
+        return False
     variables = sorted((s for s in expression.free_symbols if isinstance(s, Coordinate)), key=str)
     others = sorted(expression.free_symbols - set(variables), key=str)
     # Terms without coordinates are the same everywhere: a large one must not hide how the others vary.

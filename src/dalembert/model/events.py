@@ -156,7 +156,6 @@ def _unfit(expression: sp.Expr, definitions: Definitions) -> str | None:
     if reactions:
         return None
     moves = any(isinstance(symbol, Coordinate) for symbol in symbols)
-    smooth = not expression.has(sp.sign, sp.Abs, sp.Min, sp.Max, sp.Heaviside, sp.Piecewise)  # constant here, not there
-    if t not in symbols and (not moves or (smooth and is_constant(expression))):
+    if t not in symbols and (not moves or is_constant(expression)):
         return f"{expression} has one value whatever the motion, so it never passes through zero"
     return None

@@ -44,7 +44,7 @@ REASONS = {
     1: "the step size fell below rounding",
     3: "the model has no finite value there",
     6: "the state could not be returned to the constraints",
-    NEEDS_CPU: "near a singular configuration, which the CPU must pass",
+    NEEDS_CPU: "near a singular configuration or over a corner of the constraints, which is left to the CPU",
     BUDGET: "more steps than allowed",
     EVENT: "ended by an event",
 }

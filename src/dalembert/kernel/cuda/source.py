@@ -22,6 +22,9 @@ from dalembert.kernel.emit.explicit import dense_source, inside_source
 from dalembert.kernel.emit.layout import STATE
 from dalembert.kernel.emit.straight_line import Hoist, straight_line
 from dalembert.kernel.limits import (
+    EDGE_LEAST,
+    EDGE_MOST,
+    EDGE_TOLERANCES,
     EVENT_PIECES,
     INSIDE_AGAIN,
     INSIDE_TOLERANCES,
@@ -221,6 +224,9 @@ def _sizes(
         "DA_SINGULAR_NEAR": SINGULAR_NEAR,
         "DA_PROJECT_ROUNDING": PROJECT_ROUNDING,
         "DA_PROJECT_LEAST_SIZE": PROJECT_LEAST_SIZE,
+        "DA_EDGE_TOLERANCES": EDGE_TOLERANCES,
+        "DA_EDGE_LEAST": EDGE_LEAST,
+        "DA_EDGE_MOST": EDGE_MOST,
     }
 
 

@@ -56,8 +56,25 @@ def told_events_off(motion: Motion, evaluation: Evaluation, wanted: float) -> fl
         if not (np.abs(blows - at) <= near).any():
             g, scale = evaluation.events(state, at, sizes)
             k = numbers[event["name"]]
-            off = max(off, abs(float(g[k])) / float(scale[k]) if scale[k] > 0.0 else 0.0)
+            missed = abs(float(g[k])) / float(scale[k]) if scale[k] > 0.0 else 0.0
+            if not (missed > wanted and _jumps_over_zero(motion, evaluation, k, at, state, wanted * sizes)):
+                off = max(off, missed)
     return off
+
+
+def _jumps_over_zero(motion: Motion, evaluation: Evaluation, k: int, t: float, y: Array, near: Array) -> bool:
+    """Whether the function of event k changes its sign within so near a state: it may have no zero there, as an angle
+    that jumps from π to −π.
+    """
+    n = motion.q.shape[1]
+    output = min(int(motion.t.searchsorted(t)), motion.t.size - 1)
+    rate = np.concatenate([y[n:], motion.a[output]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        h = float(np.nanmin(near / np.abs(rate), initial=np.inf))
+    if not np.isfinite(h):
+        return False
+    before, after = (float(evaluation.events(y + part * rate, t + part, near)[0][k]) for part in (-h, h))
+    return before * after < 0.0
 
 
 def _is_ended_as_told(motion: Motion, told: Sequence[Mapping[str, Any]]) -> bool:

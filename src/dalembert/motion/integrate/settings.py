@@ -228,6 +228,8 @@ def above_rounding(atol: Array, settings: Settings, q: Array, start: Fundamental
     with np.errstate(all="ignore"):
         pulled = np.nan_to_num(np.abs(start.multipliers) @ np.abs(start.A) / mass, posinf=0.0)
         times = np.sqrt(np.nan_to_num(np.abs(q) / pulled, posinf=0.0))
+    # What constraints hardly pull would take for ever, and says nothing of the others.
+    times = times[pulled >= HARDLY * pulled.max(initial=0.0)]
     time = min(float(times.max(initial=0.0)), float(settings.times[-1] - settings.times[0]))
     least = FORCE_UNITS * ROUNDING * time * pulled
     return np.maximum(atol, np.concatenate([time * least, least]))
@@ -287,3 +289,5 @@ ROUNDING = float(np.finfo(float).eps)
 LEAP = 1e3
 # Rounding of the forces of constraints: sums of some terms, found by some eliminations.
 FORCE_UNITS = 16
+# Forces of constraints below this share of the largest, each by the mass of its coordinate.
+HARDLY = 1e-3

@@ -27,9 +27,13 @@ def singular_event(t: float, pivot: float) -> dict[str, Any]:
 
 
 def nearness(M: Array, A: Array) -> float:
-    """The smallest singular value of the constraint directions, scaled to length one in the metric of M."""
+    """The smallest singular value of the constraint directions, scaled to length one in the metric of M; 1 of
+    none.
+    """
     columns = np.linalg.solve(np.linalg.cholesky(M), A.T)
     lengths = np.linalg.norm(columns, axis=0)
+    if not lengths.size:
+        return 1.0
     if not lengths.all():
         return 0.0
     return float(np.linalg.svd(columns / lengths, compute_uv=False)[-1])

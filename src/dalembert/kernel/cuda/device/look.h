@@ -26,7 +26,7 @@ DA_PIECE int da_state_at(double x, da_inside *s, const double *c, double *q, dou
         v[j] = y[DA_N + j];
     }
 #if DA_VELOCITY_ROWS
-    return da_project(q, v, s->t + x * s->h, c, 0.0, 0);
+    return da_project(q, v, s->t + x * s->h, c, 0.0, 0.0, 0, 0);
 #else
     (void)c;
     return DA_DONE;

@@ -116,7 +116,7 @@ DA_ENTRY da_members(long long count, const double *DA_RESTRICT shared, const dou
             if (!good) status = DA_NEEDS_CPU;
             DA_LOOK_BEFORE
 #if DA_VELOCITY_ROWS
-            if (!status) status = da_project(qn, vn, tn, c, step, &past);
+            if (!status) status = da_project(qn, vn, tn, c, step, rtol, atol, &past);
 #endif
             da_acceleration(qn, vn, tn, c, k[0], margin);
             DA_UNROLL

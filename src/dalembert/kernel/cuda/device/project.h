@@ -14,8 +14,10 @@ typedef struct {
     double nearness, rate;
 } da_past;
 
-/* Newton on q (what = 0) or on q̇ (what = 1); nonzero where it comes to nothing. */
-DA_FN int da_return(int what, double *q, double *v, double t, const double *c, double *F, double *length)
+/* Newton on q (what = 0) or on q̇ (what = 1); a status where it comes to nothing, or, where asked, has led over a corner
+   of the constraints: as da_leads_over in runtime/run/edge.h. */
+DA_FN int da_return(int what, double *q, double *v, double t, const double *c, double *F, double *length, int asked,
+                    double rtol, const double *atol)
 {
     double r[DA_UNKNOWNS], change[DA_UNKNOWNS], before[DA_N], best = 1e30;
     double *x = what ? v : q;
@@ -38,31 +40,43 @@ DA_FN int da_return(int what, double *q, double *v, double t, const double *c, d
             const double own = fabs(r[DA_N + k]) * da_inverse(length[k] * size);
             if (!(own <= miss)) miss = own;
         }
-        if (!da_finite(miss)) return 1;
+        if (!da_finite(miss)) return DA_NO_PROJECTION;
         if (!(miss < best)) {
             /* The last change did not help: rounding has been reached. */
             DA_UNROLL
             for (int i = 0; i < DA_N; i++) x[i] = before[i];
-            return !(best < 1e-6 * DA_COARSER);
+            return best < 1e-6 * DA_COARSER ? DA_DONE : DA_NO_PROJECTION;
         }
-        if (miss <= DA_PROJECT_ROUNDING * DA_COARSER) return 0;
+        if (miss <= DA_PROJECT_ROUNDING * DA_COARSER) return DA_DONE;
 #if DA_POSITION_ROWS || !DA_LINEAR_RATES
         if (pass && miss > 1e-2 * best) {
             double pivot[1];
             da_factor(q, v, t, c, 0.0, F, pivot, length);
-            if (!(pivot[0] > DA_LEAST_PIVOT)) return 1;
+            if (!(pivot[0] > DA_LEAST_PIVOT)) return DA_NO_PROJECTION;
         }
 #endif
         da_backsolve(c, F, r, change);
+        if (what && asked && !pass) { /* the first change is next to all of it */
+            const double least = da_max(DA_EDGE_LEAST, 1e3 * DA_EPS);
+            const double share = da_max(least, da_min(DA_EDGE_TOLERANCES * rtol, DA_EDGE_MOST));
+            double speed = 0.0;
+            int over = 0;
+            DA_UNROLL
+            for (int i = 0; i < DA_N; i++) speed = da_max(speed, fabs(v[i]));
+            DA_UNROLL
+            for (int i = 0; i < DA_N; i++)
+                over |= fabs(change[i]) > share * speed + DA_EDGE_TOLERANCES * atol[DA_AT(DA_N + i)];
+            if (over) return DA_NEEDS_CPU;
+        }
         best = miss;
         DA_UNROLL
         for (int i = 0; i < DA_N; i++) {
             before[i] = x[i];
             x[i] -= change[i];
         }
-        if (DA_LINEAR_RATES && what && miss < DA_ONE_STEP) return 0;
+        if (DA_LINEAR_RATES && what && miss < DA_ONE_STEP) return DA_DONE;
     }
-    return 0;
+    return DA_DONE;
 }
 
 /* Whether a motion that came here by a step of size h may be near a singular configuration, or have passed one: only
@@ -93,15 +107,16 @@ DA_FN int da_is_singular(double pivot, const double *length, double h, da_past *
 }
 
 /* h: of the step that led here; 0: none, or a state inside a step, which is not watched. */
-DA_FN int da_project(double *q, double *v, double t, const double *c, double h, da_past *past)
+DA_FN int da_project(double *q, double *v, double t, const double *c, double h, double rtol, const double *atol,
+                     da_past *past)
 {
     double F[DA_FACTORS], length[DA_ROWS], pivot[1];
     da_factor(q, v, t, c, 0.0, F, pivot, length);
     if (past && da_is_singular(pivot[0], length, h, past)) return DA_NEEDS_CPU;
 #if DA_POSITION_ROWS
-    if (da_return(0, q, v, t, c, F, length)) return DA_NO_PROJECTION;
+    if (da_return(0, q, v, t, c, F, length, 0, rtol, atol)) return DA_NO_PROJECTION;
 #endif
-    return da_return(1, q, v, t, c, F, length) ? DA_NO_PROJECTION : DA_DONE;
+    return da_return(1, q, v, t, c, F, length, past && h > 0.0, rtol, atol);
 }
 #else
 typedef struct {
