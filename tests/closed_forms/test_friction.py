@@ -448,8 +448,7 @@ def test_a_ball_in_small_units_slides_faster_than_any_coordinate_moves(backend):
         constraints={"table": "z >= 0"},
         nonideal=[da.Coulomb("table", "mu", slide=["x' - R*b'", "y' + R*a'"])],
         parameters={"R": radius, "g": 9.81e6, "mu": mu},
-        initial={"x": 0, "y": 0, "z": 0, "a": 0, "b": 0}
-        | {"x'": 3 * radius, "y'": 0, "z'": 0, "a'": -5, "b'": -4},
+        initial={"x": 0, "y": 0, "z": 0, "a": 0, "b": 0} | {"x'": 3 * radius, "y'": 0, "z'": 0, "a'": -5, "b'": -4},
     )
     motion = system.simulate(5, backend=backend, samples=40)
     u = np.array([7.0, -5.0]) * radius
