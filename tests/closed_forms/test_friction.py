@@ -432,3 +432,30 @@ def test_a_ladder_is_held_by_friction_alone():
     motion = ladder(limit + 0.01).simulate(0.5, samples=3)
     assert np.abs(motion.v).max() < 1e-12
     assert any("not determined" in warning for warning in motion.warnings)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_ball_in_small_units_slides_faster_than_any_coordinate_moves(backend):
+    """A ball of 1 m in micrometres, spun against its way: the velocity u = v + ω × r at the table falls by 7μg/2, along
+    itself, until it is zero; then the ball rolls.
+    """
+    radius, mu = 1e6, 0.2
+    system = da.System(
+        "ball",
+        coordinates="x y z a b",
+        kinetic="(x'^2 + y'^2 + z'^2)/2 + R^2*(a'^2 + b'^2)/5",
+        potential="g*z",
+        constraints={"table": "z >= 0"},
+        nonideal=[da.Coulomb("table", "mu", slide=["x' - R*b'", "y' + R*a'"])],
+        parameters={"R": radius, "g": 9.81e6, "mu": mu},
+        initial={"x": 0, "y": 0, "z": 0, "a": 0, "b": 0} | {"x'": 3 * radius, "y'": 0, "z'": 0, "a'": -5, "b'": -4},
+    )
+    motion = system.simulate(5, backend=backend, samples=40)
+    u = np.array([7.0, -5.0]) * radius
+    rolls = np.linalg.norm(u) / (3.5 * mu * 9.81e6)
+    velocity = np.array([3.0, 0.0]) * radius - 2 / 7 * u
+    assert names(motion) == ["stick"]
+    # It counts as stopped at 1e-9 of its sliding velocity; ten tolerances of the motion are 1e-8.
+    assert motion.events[0]["t"] == pytest.approx(rolls, rel=1e-8)
+    np.testing.assert_allclose([motion["x'"][-1], motion["y'"][-1]], velocity, rtol=1e-8)
+    assert motion.certificate.holds, motion.certificate

@@ -302,6 +302,8 @@ def test_an_angle_that_is_held_gives_a_torque() -> None:
     for law in ({"slide": (r.d,)}, {"point": (r,)}):
         with pytest.raises(da.ModelError, match=r"phi is no length, for its inertia .* changes with r,"):
             contact([r, phi], th, rod, **law)
+    with pytest.raises(da.ModelError, match="velocity along the normal as one more component of slide"):
+        contact([r, phi], th, {"c": r * (phi - 2 * da.t)}, slide=(r.d,))
     found = contact([r, phi], th, rod, slide=(r.d, r * (phi.d - 2)))
     assert same(sp.Abs(found.normal), sp.Abs(λ) / sp.Abs(r))
     assert same(sp.Abs(found.slide[0]), sp.Abs(r.d))

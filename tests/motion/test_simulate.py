@@ -304,6 +304,28 @@ class TestRankChange:
             with pytest.raises(da.ModelError, match="'flat' has no gradient on its own surface"):
                 start.simulate(0.0001, samples=2, project=False)
 
+    @pytest.mark.parametrize("equation", ["(x - far)^2 + y^2 = R^2", "(sqrt((x - far)^2 + y^2) - 2*R)^2 = R^2"])
+    @pytest.mark.parametrize(("radius", "far"), [(0.1, 1e6), (1e-3, 1e4), (1e-3, 1e5)])
+    def test_a_small_surface_far_from_the_origin_has_one(self, equation: str, radius: float, far: float) -> None:
+        """Places beside the start, in units of its distance from the origin, lie far outside; here it turns once a
+        second, on one of two circles.
+        """
+        start = far + radius if "sqrt" not in equation else far + 3 * radius
+        system = da.System(
+            "circle",
+            coordinates="x y",
+            kinetic="(x'^2 + y'^2)/2",
+            constraints={"circle": equation},
+            parameters={"R": radius, "far": far},
+            initial={"x": start, "y": 0, "x'": 0, "y'": start - far},
+        )
+        motion = system.simulate(3, samples=5)
+        # Places are known to 1e-16 of the distance, and an angle to that over the radius; some hundred steps add up.
+        np.testing.assert_allclose(
+            (motion["x"] - far) / (start - far), np.cos(motion.t), atol=1e-6 + 1e-13 * far / radius
+        )
+        assert motion.certificate.holds, motion.certificate
+
 
 def failed(system: da.System, duration: float, **options: Any) -> tuple[da.MotionFailed, da.Motion]:
     with pytest.raises(da.MotionFailed) as caught:

@@ -115,8 +115,11 @@ def surface_of(
         directions = [(sp.eye(J.rows).col(k), sp.S.One) for k in range(J.rows)]
         reactions = reactions_on_carrier(J, gradients, of_one_mass(inertia, coordinates), near)
         if reactions is None:
-            reactions = reactions_on_body(J, gradients, frames_of(inertia, coordinates), near)
             doubt = held_angle(inertia, coordinates, gradients, near)
+            try:
+                reactions = reactions_on_body(J, gradients, frames_of(inertia, coordinates), near)
+            except Unclear as unclear:
+                raise Unclear(doubt or str(unclear)) from None  # the former names the angle, and one more remedy
         normal = _size(reactions, constraints)
     along: list[sp.Expr] = []
     force: list[Mapping[Coordinate, sp.Expr]] = []

@@ -59,7 +59,9 @@ def contact_residual(motion: Motion, M: Array, Q: Array, A: Array, found: Contac
     normal, friction, state = _told(motion)
     of = (motion.q, motion.v, motion.a, motion.multipliers)
     along = Along(M, Q, A, motion.C, *of, _smooth(motion), normal, friction, state, motion.acting, motion.rank)
-    span, resting = float(motion.t[-1] - motion.t[0]), speed_of_rest(motion, M, Q)
+    # The rim of a fast wheel may slide faster than any coordinate moves. Stops are found to rounding, hence twice.
+    fastest = float(np.abs(found.slide).max(initial=0.0))
+    span, resting = float(motion.t[-1] - motion.t[0]), max(speed_of_rest(motion, M, Q), 2.0 * REST * fastest)
     if not (open_contacts_agree(motion) and events_agree(motion) and sliding_agrees(motion, found.slide, resting)):
         return float("inf")
     looked = look_at_laws(along, found, units, graph, (span, resting, SEEN, ROUNDING, IDLE, RANK))

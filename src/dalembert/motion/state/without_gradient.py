@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -21,6 +21,10 @@ SUSPECT, MOST = 0.01, 100
 BESIDE, TRIALS = 1e-3, 3
 # Newton's method on u² = 0 halves the distance with each step: from 1e-3 to 1e-9 in twenty, and more than that.
 STEPS = 40
+# A small surface far from the origin is flat beside what lies a thousandth of that distance away, too. But it is
+# crossed at the rate that its gradient says, by so many displacements, each half of the one before; u² never is. One
+# smaller than this share of the distance is known to a few digits only, and no motion on it could be.
+CROSSINGS, LEAST = 6, 1e-10
 
 
 def without_gradient(evaluation: Evaluation, state: State) -> tuple[list[int], list[int]]:
@@ -77,7 +81,7 @@ def never_acts(evaluation: Evaluation, row: int, state: State) -> bool:
         x = q if on_positions else v
         unit = float(np.abs(x).max(initial=0.0)) or 1.0  # a pendulum may be as long as an atom
         x = x + BESIDE * unit * (1.0 + spread(x.size, seed)) * np.where(spread(x.size, 7 * seed) > 0, 1, -1)
-        first = 0.0
+        start, first = x, 0.0
         for _ in range(STEPS):
             value, slope = evaluation.position(x, t) if on_positions else evaluation.velocity(q, x, t)
             steep = float(np.linalg.norm(slope[at]))
@@ -87,6 +91,26 @@ def never_acts(evaluation: Evaluation, row: int, state: State) -> bool:
             x = x - value[at] * slope[at] / steep**2
         if not np.isfinite(steep) or first == 0.0 or steep > NEARLY_FLAT * first:
             return False
+        way = float(np.linalg.norm(x - start))
+        if steep == 0.0 or way == 0.0:
+            continue
+
+        def value_of(x: Array) -> float:
+            return float((evaluation.position(x, t) if on_positions else evaluation.velocity(q, x, t))[0][at])
+
+        far = steep / first * way  # a gradient that changes as it did on the way here would vanish there
+        if far >= LEAST * unit and _is_crossed(value_of, x, slope[at] / steep, steep, far):
+            return False
+    return True
+
+
+def _is_crossed(value_of: Callable[[Array], float], x: Array, normal: Array, steep: float, far: float) -> bool:
+    """Whether a function passes through zero at x along its normal at about the rate `steep`, at all distances."""
+    for k in range(1, CROSSINGS + 1):
+        way = far / 2**k
+        for side in (1, -1):
+            if not 0.5 < side * value_of(x + side * way * normal) / (steep * way) < 2.0:
+                return False
     return True
 
 
