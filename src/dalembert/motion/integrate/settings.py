@@ -218,11 +218,12 @@ def tolerances(settings: Settings, q: Array, v: Array, a: Array) -> Array:
 
 
 def above_rounding(atol: Array, settings: Settings, q: Array, start: Fundamental) -> Array:
-    """Tolerances of (q, q̇) that are no smaller than what rounding in |Aᵀ||λ| makes of them, in the time in which such
-    forces move a coordinate as far as it is from zero. Where constraints hold everything, velocities are nothing else,
-    and steps would be cut for ever to make it small: lengths of 1e8 units, whose tolerance counts in single units.
+    """Tolerances of (q, q̇) that are no smaller than what rounding makes of them, in the time in which forces move a
+    coordinate as far as it is from zero: rounding in |Aᵀ||λ|, and in |M⁻¹||M||a| where many coordinates share their
+    masses. Where constraints hold everything, velocities are nothing else, and a link of a chain that is upright and at
+    rest has no size of its own: steps would be cut for ever to make that small.
     """
-    if settings.atol is not None or not start.multipliers.size:
+    if settings.atol is not None or not (start.multipliers.size or q.size > FEW):
         return atol
     mass = np.abs(np.diagonal(start.M))
     with np.errstate(all="ignore"):
@@ -230,9 +231,36 @@ def above_rounding(atol: Array, settings: Settings, q: Array, start: Fundamental
         times = np.sqrt(np.nan_to_num(np.abs(q) / pulled, posinf=0.0))
     # What constraints hardly pull would take for ever, and says nothing of the others.
     times = times[pulled >= HARDLY * pulled.max(initial=0.0)]
-    time = min(float(times.max(initial=0.0)), float(settings.times[-1] - settings.times[0]))
-    least = FORCE_UNITS * ROUNDING * time * pulled
-    return np.maximum(atol, np.concatenate([time * least, least]))
+    span = float(settings.times[-1] - settings.times[0])
+    least = _rounding_of(pulled, min(float(times.max(initial=0.0)), span))
+    if q.size > FEW and np.count_nonzero(start.M) > q.size:
+        shared = _shared_by_masses(start)
+        with np.errstate(all="ignore"):
+            times = np.sqrt(np.nan_to_num(np.abs(q) / shared, posinf=0.0))
+        # The longest of those that it shares masses with: what moves by itself, however slowly, is not among them.
+        longest = np.where(start.M != 0.0, times, 0.0).max(axis=1)
+        least = np.maximum(least, _rounding_of(shared, np.minimum(longest, span)))
+    return np.maximum(atol, least)
+
+
+def _rounding_of(rates: Array, time: float | Array) -> Array:
+    """Of (q, q̇) in a time in which such accelerations act."""
+    least = FORCE_UNITS * ROUNDING * time * rates
+    return np.concatenate([time * least, least])
+
+
+def _shared_by_masses(start: Fundamental) -> Array:
+    """|M⁻¹||M||a| for the accelerations without constraints: the sizes of what adds up to them. Zero where M has no
+    inverse.
+    """
+    M, a = start.M, start.unconstrained
+    if not np.isfinite(a).all():
+        return np.zeros(a.size)
+    try:
+        inverse = np.linalg.inv(M)
+    except np.linalg.LinAlgError:
+        return np.zeros(a.size)
+    return np.asarray(np.nan_to_num(np.abs(inverse) @ (np.abs(M) @ np.abs(a)), posinf=0.0))
 
 
 def _like(sizes: Array) -> Array:

@@ -77,8 +77,8 @@ def why_slow_as_a_whole(system: System, settings: Settings) -> str:
     else:
         return ""
     return (
-        f"for {what} all {many} coordinates with their definitions are taken as a whole: half a minute for 100 links "
-        f"of a chain, and eight times as long for twice as many; {remedy}"
+        f"for {what} all {many} coordinates with their definitions are taken as a whole: up to half a minute for 100 "
+        f"links of a chain, and eight times as long for twice as many; {remedy}"
     )
 
 
