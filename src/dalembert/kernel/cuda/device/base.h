@@ -41,7 +41,7 @@ enum {
     DA_STEP_TOO_SMALL = 1,
     DA_UNDEFINED = 3,
     DA_NO_PROJECTION = 6,
-    DA_NEEDS_CPU = 32, /* next to a singular configuration, where algebra decides, or over a corner of the constraints */
+    DA_NEEDS_CPU = 32, /* next to a singular configuration, or over a corner of the constraints: algebra decides */
     DA_BUDGET = 33,    /* more steps than it may take */
     DA_EVENT = 34,     /* an event has ended it: not a failure */
     DA_SHORTER = 35    /* the last step is taken again: not one either */
