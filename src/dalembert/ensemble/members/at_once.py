@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -40,21 +41,22 @@ from dalembert.motion.state.evaluation import Evaluation
 NONE = np.zeros(0, dtype=int)
 
 
-def run_at_once(
-    task: Task,
-    block: Block,
-    at: np.ndarray,
-    rows: tuple[int, ...],
-    a: Array,
-    outcome: Outcome,
-    control: Control,
-    completion: float = 0.0,
-) -> np.ndarray:
-    """Integrate the members `at` (places in the block) into the outcome. rows: of constraints that are independent at
-    their starts, completion: κ where M is singular there, a (members, n): the accelerations. Returns the places of
-    those that must be run alone.
+@dataclass(frozen=True)
+class Group:
+    """Members of a block that one kernel serves. at: their places, rows: of constraints that are independent at their
+    starts, completion: κ where their mass matrices are singular, else 0.
     """
-    runs = Runs(task, block.at(at), a, rows, completion)
+
+    at: np.ndarray
+    rows: tuple[int, ...]
+    completion: float = 0.0
+
+
+def run_at_once(task: Task, block: Block, group: Group, a: Array, outcome: Outcome, control: Control) -> np.ndarray:
+    """Integrate a group into the outcome. a (members, n): accelerations at the starts. Returns the places of those that
+    must be run alone.
+    """
+    at, runs = group.at, Runs(task, block, group, a)
     pending, alone = np.arange(at.size), [NONE]
     for look in _looks(task.settings):
         watched = runs.integrate(pending, look, control)
@@ -79,7 +81,7 @@ def _looks(settings: Settings) -> tuple[int, ...]:
     return (STIFF_LOOK, *later, -STIFF_LOOK, 0)
 
 
-def kernel_of(task: Task, rows: tuple[int, ...], completion: float = 0.0) -> Kernel:
+def kernel_of(task: Task, rows: tuple[int, ...], completion: float) -> Kernel:
     """The kernel for an independent set of constraints: compiled, unless few members are to be run."""
     evaluation = task.switched[0]
     limit = MOST_INSTRUCTIONS if task.settings.backend == "native" else AUTO_INSTRUCTIONS
@@ -95,8 +97,9 @@ def kernel_of(task: Task, rows: tuple[int, ...], completion: float = 0.0) -> Ker
 class Runs:
     """The members of one call, ready."""
 
-    def __init__(self, task: Task, block: Block, a: Array, rows: tuple[int, ...], completion: float = 0.0) -> None:
-        self.task, self.block, self.rows, self.completion = task, block, rows, completion
+    def __init__(self, task: Task, whole: Block, group: Group, a: Array) -> None:
+        block = whole.at(group.at)
+        self.task, self.block, self.rows, self.completion = task, block, group.rows, group.completion
         settings = task.settings
         self.evaluation, self.kinks = task.switched
         ahead = task.ahead(block)
@@ -145,7 +148,8 @@ class Runs:
 
     def _to_try(self, kernel: LaneKernel, block: Block, a: Array) -> Tried:
         """How far members come in lanes by series of some order, and in how many steps."""
-        runs, settings = Runs(self.task, block, a, self.rows), self.task.settings
+        group = Group(np.arange(block.count), self.rows)
+        runs, settings = Runs(self.task, block, group, a), self.task.settings
         paces = runs._paces(np.arange(block.count), 0)
 
         def tried(order: int) -> tuple[Array, Array]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dalembert.arrays import Array
 from dalembert.ensemble.ask.wanted import LYAPUNOV, OF_EVENTS
 from dalembert.ensemble.members.alone import run_alone
-from dalembert.ensemble.members.at_once import run_at_once
+from dalembert.ensemble.members.at_once import Group, run_at_once
 from dalembert.ensemble.members.certify import MEASURES, certify_members
 from dalembert.ensemble.members.control import Control
 from dalembert.ensemble.members.in_lanes import lanes_of
@@ -70,18 +70,19 @@ def compute_block(task: Task, block: Block, control: Control) -> tuple[dict[str,
     else:
         lanes = lanes_of(task, tuple(range(len(task.system.constraints))))
         block, starts, pending = start_members(task, block, outcome, lanes)
-        for number, (rows, completion, at) in enumerate(_groups(starts)):
+        for number, group in enumerate(_groups(starts)):
+            at = group.at
             if number >= MOST_KERNELS:
                 pending = np.concatenate([pending, at])
                 continue
             a = starts.acceleration if at.size == block.count else starts.acceleration[at]
             try:
-                left = run_at_once(task, block, at, rows, a, outcome, control, completion)
+                left = run_at_once(task, block, group, a, outcome, control)
                 if task.lyapunov:
                     ran = np.setdiff1d(at[outcome.status[at] <= Status.ENDED], left)
                     if ran.size:
                         a = starts.acceleration[ran]
-                        exponent[ran] = exponents(task, block, ran, rows, a, outcome, control, completion)
+                        exponent[ran] = exponents(task, block, replace(group, at=ran), a, outcome, control)
             except (BuildError, KernelTooLarge, TaylorNotApplicable):
                 left = at
             pending = np.concatenate([pending, left])
@@ -150,26 +151,27 @@ def _nearest(task: Task, block: Block, k: int) -> tuple[Array, Array, float]:
     return nearest_allowed(system, *at) if found is None else found
 
 
-def _groups(starts: Starts) -> list[tuple[tuple[int, ...], float, np.ndarray]]:
+def _groups(starts: Starts) -> list[Group]:
     """Plain members by the constraints that are independent at their starts, and by what completes a singular mass
     matrix: each group has its kernel.
     """
     every = tuple(range(starts.kept.shape[1]))
     if starts.regular:
-        return [(every, 0.0, np.arange(len(starts.plain)))]
+        return [Group(np.arange(len(starts.plain)), every)]
     at = np.flatnonzero(starts.plain)
     if not at.size:
         return []
     completion = np.zeros(len(starts.plain)) if starts.completion is None else starts.completion
     if starts.kept[at].all() and not completion[at].any():
-        return [(every, 0.0, at)]
+        return [Group(at, every)]
     kinds = np.column_stack([starts.kept[at], completion[at]])
     patterns, which = np.unique(kinds, axis=0, return_inverse=True)
     which = which.ravel()
     found = [
-        (tuple(np.flatnonzero(row[:-1]).tolist()), float(row[-1]), at[which == k]) for k, row in enumerate(patterns)
+        Group(at[which == k], tuple(np.flatnonzero(row[:-1]).tolist()), float(row[-1]))
+        for k, row in enumerate(patterns)
     ]
-    return sorted(found, key=lambda group: -group[2].size)
+    return sorted(found, key=lambda group: -group.at.size)
 
 
 def _arrays(task: Task, block: Block, outcome: Outcome, exponent: Array) -> dict[str, Array]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from dalembert.arrays import Array
-from dalembert.ensemble.members.at_once import Runs
+from dalembert.ensemble.members.at_once import Group, Runs
 from dalembert.ensemble.members.control import Cancelled, Control
 from dalembert.ensemble.members.outcome import Outcome
 from dalembert.ensemble.members.task import Task
@@ -33,18 +33,9 @@ def length(x: Array) -> Array:
     return np.asarray(np.hypot.reduce(x, axis=-1))
 
 
-def exponents(
-    task: Task,
-    block: Block,
-    at: np.ndarray,
-    rows: tuple[int, ...],
-    a: Array,
-    outcome: Outcome,
-    control: Control,
-    completion: float = 0.0,
-) -> Array:
-    """(members,) of those `at` these places, which have come to their ends; NaN where the twin does not come so far."""
-    runs = Runs(task, block.at(at), a, rows, completion)
+def exponents(task: Task, block: Block, group: Group, a: Array, outcome: Outcome, control: Control) -> Array:
+    """(members,) of a group that has come to its ends; NaN where the twin does not come so far."""
+    at, runs = group.at, Runs(task, block, group, a)
     n, count = task.n, at.size
     pieces = int(np.clip(outcome.steps[at].max() // STEPS, LEAST, MOST))
     begin, span = block.t[at], outcome.t[at] - block.t[at]
